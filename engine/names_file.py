@@ -67,6 +67,10 @@ def read_file(file: Path) -> Names:
 def _load(file: Path) -> Names:
     try:
         return read(read_text(file, LARGEST_BYTES))
+    except InvalidInput as error:
+        raise InvalidInput(
+            "{file}: {error}", hint=error.hint, file=file, error=error.message
+        ) from error
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:

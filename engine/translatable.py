@@ -5,9 +5,13 @@ server, a file, another library) is a value of it and never a template.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Self
+
+# Shows the current step of loading a model, and its finished share (0..1, None = unknown). It is
+# called often and may raise Cancelled.
+Progress = Callable[[str, float | None], None]
 
 # Control characters but tab and newline, and halves of characters: no terminal may obey them.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

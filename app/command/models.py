@@ -7,7 +7,6 @@ download resumes it. The old wake-phrase model stays in use until a training has
 
 import argparse
 import dataclasses
-import json
 import time
 from collections.abc import Callable, Container
 from pathlib import Path
@@ -21,6 +20,7 @@ from app.command.terminal import (
     own_settings,
     redraw,
     tell,
+    tell_share,
     write,
     write_failure,
     write_json,
@@ -176,9 +176,6 @@ def _teach(options: argparse.Namespace) -> int:
         tell("")
         write(f"“{one_line(phrase)}” was trained. It is used from the next start.")
         return 0
-
-    def tell_share(share: float) -> None:
-        tell(json.dumps({"part": round(share, 3)}))
 
     try:
         file = api.teach_wake_phrase(phrase, tell_share)

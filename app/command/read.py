@@ -6,7 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import ShareLine, answer, as_json, own_settings, tell, write
+from app.command.serve import is_caller_there
+from app.command.terminal import (
+    ShareLine,
+    answer,
+    as_json,
+    own_settings,
+    tell,
+    write,
+    write_failure,
+)
 from engine import api
 
 if TYPE_CHECKING:
@@ -24,31 +33,41 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     read.add_argument("--chapters", action="store_true", help="list the chapters and the place")
     output = "write a sound file instead: .m4b, .wav, .flac, .opus or .mp3"
     read.add_argument("--output", type=Path, metavar="FILE", help=output)
-    as_json(read, _read)
+    as_json(read, _run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        return _read(options)
+    except api.EngineError as error:
+        if not options.json:
+            raise
+        return write_failure(error)
 
 
 def _read(options: argparse.Namespace) -> int:
     document = api.open_document(options.file)
     shelf = api.Shelf(api.shelf_path())
+    if options.end is not None and options.output is None:
+        raise api.errors.InvalidInput(
+            "--to needs --output.", hint="Reading aloud goes on to the end, or until Ctrl+C."
+        )
     if options.chapters:
         return _list(document, shelf.place(document.key), options)
     start, end = _chapter(document, options.start), _chapter(document, options.end)
-    how = api.ReadingOptions(options.voice, options.rate, start, None if end is None else end + 1)
+    behind = None if end is None else end + 1
+    how = api.ReadingOptions(options.voice, options.rate, start, behind, document.language)
     settings = own_settings()
     if options.output is not None:
         return _export(document, settings, how, options)
-    show = _show_nothing if options.json else _Text().show
-    keeper = api.PlaceKeeper(document, shelf, show)
+    shown = () if options.json else (_Text().show,)  # with --json the output is one document
+    keeper = api.PlaceKeeper(document, shelf, *shown)
     try:
         api.read_aloud(keeper, settings, how)
     except KeyboardInterrupt:
         tell(f"\nThe place is kept: `rubato read {options.file}` goes on there.")
         raise
     return answer(options, {"title": document.title, "place": asdict(keeper.place)})
-
-
-def _show_nothing(title: str, paragraph: "Paragraph") -> None:
-    """With --json, standard output is one document."""
 
 
 class _Text:
@@ -84,8 +103,8 @@ def _export(
 ) -> int:
     began = time.monotonic()
     try:
-        with ShareLine() as progress:
-            watch = api.Watch(progress.draw)
+        with ShareLine(as_json=options.json) as progress:
+            watch = api.Watch(progress.draw, lambda: options.json and not is_caller_there())
             seconds = api.export_book(document, options.output, settings, how, watch)
     except KeyboardInterrupt:
         tell("What is ready is kept: the same command goes on there.")

@@ -126,12 +126,18 @@ def redraw(line: str) -> None:
         sys.stderr.flush()
 
 
+def tell_share(share: float) -> None:
+    """Print the progress (0..1) for the window, which reads standard error."""
+    tell(json.dumps({"part": round(share, 3)}))
+
+
 class ShareLine:
-    """Progress of a long operation on one line of standard error; short operations print
-    nothing.
+    """Progress of a long operation on one line of standard error, or as JSON; short operations
+    print nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
         self._due = time.monotonic() + _SOON_S
         self._drawn = False
 
@@ -144,8 +150,13 @@ class ShareLine:
 
     def draw(self, share: float) -> None:
         now = time.monotonic()
-        if now >= self._due:
-            self._due, self._drawn = now + REDRAW_S, True
+        if now < self._due:
+            return
+        self._due = now + REDRAW_S
+        if self._as_json:
+            tell_share(share)
+        else:
+            self._drawn = True
             redraw(f"{share:4.0%} of the text; Ctrl+C ends it")
 
 

@@ -5,6 +5,8 @@ Invariant: it reads no file; the engine sends a chapter when it is needed. Remov
 the list leaves its file.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, 
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app.bridge import Post
-from app.language import mark, tr
+from app.language import mark, tr, translated
 from app.look.controls import ElidedBox, IconButton, button
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
@@ -21,15 +23,11 @@ from app.look.layout import TOP, Spring, column, fill, placed, row, wide
 from app.look.page import CardRow, Page, take_away
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
+from app.reading.export import BookExport
 from app.reading.text import ChapterText
 from engine import api
 
-# The kinds that the engine reads. Any other file is dropped for a voice.
-KINDS = (".epub", ".pdf", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text", ".docx")
-_FILTER = mark(
-    "Documents (*.epub *.pdf *.html *.htm *.xhtml *.md *.markdown *.txt *.text *.docx);;All files"
-    " (*)"
-)
+_FILTER = mark("Documents ({kinds});;All files (*)")
 _ABOUT = mark(
     "Books and papers that Rubato reads aloud. Their text stays on this computer and in no"
     " conversation. The paragraph that a question interrupts is shown only to a language model on"
@@ -44,22 +42,22 @@ _WAYS = {"Left": -1, "Right": 1}
 
 
 def document_in(data: QMimeData) -> Path | None:
-    """Return the document of a drag; None if there is none."""
+    """Return the document of a drag; None if there is none. Any other file is for a voice."""
     paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
-    return next((path for path in paths if path.suffix.lower() in KINDS), None)
+    return next((path for path in paths if path.suffix.lower() in api.DOCUMENT_SUFFIXES), None)
 
 
 class DocumentRow(CardRow):
     """A document that was opened before."""
 
+    entry: api.ReadDocument  # since show_entry()
+
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.entry: api.ReadDocument | None = None  # None until show_entry()
-        self.open = button(tr("Open"), self, lambda: self._post_of(api.OpenDocument, "path"))
-        (self.remove,) = self.offer(
-            {tr("Remove from the list"): lambda: self._post_of(api.RemoveDocument, "key")}
-        ).values()
-        self._post = post
+        self.open = button(tr("Open"), self, lambda: post(api.OpenDocument(self.entry.path)))
+        forget = tr("Remove from the list")
+        removing = {forget: lambda: post(api.RemoveDocument(self.entry.key))}
+        self.remove = self.offer(removing)[forget]
         for label in (self.title, self.facts):
             label.take_any_width()
         texts = wide(column(self.title, self.facts, spacing=2))
@@ -77,10 +75,6 @@ class DocumentRow(CardRow):
         self.setToolTip(tool_tip(str(entry.path)))
         self.open.setAccessibleName(tr("Open {title}", title=plain(title)))
         self.more.setAccessibleName(tr("More for {title}", title=plain(title)))
-
-    def _post_of(self, command: type, field: str) -> None:
-        if self.entry is not None:
-            self._post(command(getattr(self.entry, field)))
 
 
 class OpenBook(QWidget):
@@ -110,11 +104,12 @@ class OpenBook(QWidget):
             IconButton(name, words, theme, self, lambda _=False, by=by: self.skip(by))
             for name, words, by in skips
         )
+        self.export = BookExport(theme, self)
         self.close_book = button(tr("Close the document"), self, self._on_close)
         keys = WrappingLabel(tr(_KEYS), self, kind="muted", size=0.9)
-        controls = row(self.play, self.back, self.on, Spring(), self.close_book)
+        controls = row(self.play, self.back, self.on, Spring(), self.export.act, self.close_book)
         choice = row(self._heading, 10, wide(self.chapters))
-        parts = (self.title, choice, wide(self.text), keys, controls)
+        parts = (self.title, choice, wide(self.text), keys, self.export, controls)
         column(*parts, on=self, spacing=8)
         for (prefix, unit), (key, by) in product(_UNITS.items(), _WAYS.items()):
             shortcut = QShortcut(QKeySequence(prefix + key), self)  # also while a button has focus
@@ -153,6 +148,7 @@ class OpenBook(QWidget):
 
     def _open(self, event: api.DocumentOpened) -> None:
         self._key, self._place = event.key, event.place
+        self.export.show_document(event)
         self._shown = self._wanted = -1
         author = f" · {event.author}" if event.author else ""
         self.title.setText(one_line(event.title + author))
@@ -196,6 +192,8 @@ class ReadingPage(Page):
         self._theme = theme
         self.rows: dict[str, DocumentRow] = {}
         self.book = OpenBook(post, theme, self)
+        self.fault = WrappingLabel("", self)
+        self.fault.hide()
         self.nothing = WrappingLabel(tr("Drop a document here, or open one."), self, kind="muted")
         self.open_file = button(tr("&Open a document…"), self, lambda: self.choose())
         fill(self.head, self.nothing)
@@ -204,6 +202,7 @@ class ReadingPage(Page):
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(1, self.book, 1)
+        layout.insertWidget(1, self.fault)
         self.setAcceptDrops(True)
 
     def open_beside(self) -> None:
@@ -215,7 +214,11 @@ class ReadingPage(Page):
         match event:
             case api.DocumentsListed(documents):
                 self._show_list(documents)
+            case api.DocumentRefused(name, message, hint):
+                words = f"{one_line(name)}: {translated(message)} {translated(hint)}"
+                self.fault.say(words.strip(), kind="danger")
             case api.DocumentOpened() | api.DocumentClosed():
+                self.fault.say("")
                 is_open = isinstance(event, api.DocumentOpened)
                 for part in (self.intro, self.area, self.open_file):
                     part.setVisible(not is_open)
@@ -223,7 +226,9 @@ class ReadingPage(Page):
 
     def choose(self) -> QFileDialog:
         """Ask for a document in a dialog that does not block the program."""
-        return ask_for(self, tr("Open a document"), self.add, filters=tr(_FILTER))
+        kinds = " ".join(f"*{suffix}" for suffix in api.DOCUMENT_SUFFIXES)
+        filters = tr(_FILTER, kinds=kinds)
+        return ask_for(self, tr("Open a document"), self.add, filters=filters)
 
     def add(self, path: Path) -> None:
         self._post(api.OpenDocument(path))
@@ -263,13 +268,14 @@ class Reading:
 
     def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
         self._post = post
-        self._made = (post, theme, window)
+        self._make: Callable[[], ReadingPage] = partial(ReadingPage, post, theme, window)
         self._page: ReadingPage | None = None  # None = never opened
 
     def open(self) -> ReadingPage:
         """Open the page in front of other windows."""
-        self._make().open_beside()
-        return self._make()
+        self._page = self._page or self._make()
+        self._page.open_beside()
+        return self._page
 
     def take(self, data: QMimeData) -> bool:
         """Open a dropped document, which opens the page too; False if there is none."""
@@ -279,14 +285,6 @@ class Reading:
         return path is not None
 
     def on_event(self, event: api.Event) -> None:
-        if isinstance(event, api.DocumentOpened) and self._page is None:
-            self._make()
-        if self._page is not None:
-            self._page.on_event(event)
-        if isinstance(event, api.DocumentOpened):
-            self.open()
-
-    def _make(self) -> ReadingPage:
-        if self._page is None:
-            self._page = ReadingPage(*self._made)
-        return self._page
+        page = self.open() if isinstance(event, api.DocumentOpened) else self._page
+        if page is not None:
+            page.on_event(event)

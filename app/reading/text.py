@@ -16,13 +16,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import (
-    QFrame,
-    QPlainTextDocumentLayout,
-    QPlainTextEdit,
-    QTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from app.language import tr
 from app.look.layout import OverlayBar
@@ -31,7 +25,6 @@ from app.look.theme import Theme, scaled
 from engine.api import Chapter, Place
 
 _SIZE = 1.2  # of the window's text
-_SEEN = 0.25  # of the height: here stands the word after the text was scrolled to it
 _WORD = re.compile(r"\S+")
 
 
@@ -70,7 +63,7 @@ class ChapterText(QPlainTextEdit):
         heading.setFontWeight(QFont.Weight.Bold)
         quiet = QTextCharFormat()
         quiet.setFontItalic(True)
-        formats = {"heading": heading, "quote": quiet, "note": quiet, "code": quiet}
+        formats = {"heading": heading, "quote": quiet, "code": quiet}
         with QSignalBlocker(self.document()):
             self.setPlainText(
                 "\n\n".join(
@@ -155,20 +148,14 @@ class ChapterText(QPlainTextEdit):
         self._follows = self._is_in_sight()
 
     def _bring_into_sight(self) -> None:
-        """Scroll so that the word is near the top, unless it is in sight."""
+        """Scroll so that the word is in the middle, unless it is in sight. That ends a selection,
+        because Qt scrolls to its own cursor only.
+        """
         cursor = self._word_cursor()
-        if cursor is None or self._is_in_sight():
-            return
-        cursor.setPosition(cursor.selectionStart())
-        above = int(self.viewport().height() * _SEEN / self.fontMetrics().lineSpacing())
-        layout, block = self.document().documentLayout(), self._block()
-        assert isinstance(layout, QPlainTextDocumentLayout)
-        for _ in range(above + 1):  # without that, each counts as one line
-            layout.ensureBlockLayout(block)
-            block = block.previous()
-        line = self._block().layout().lineForTextPosition(cursor.positionInBlock())
-        top = self._block().firstLineNumber() + max(0, line.lineNumber()) - above
-        self.verticalScrollBar().setValue(top)
+        if cursor is not None and not self._is_in_sight():
+            cursor.setPosition(cursor.selectionStart())
+            self.setTextCursor(cursor)
+            self.centerCursor()
 
 
 def _first_units(text: str, count: int) -> str:

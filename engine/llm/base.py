@@ -14,7 +14,7 @@ from engine.languages import ENGLISH
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, UseModel
-from engine.messages.reading import PauseReading, ReadAloud, SkipReading
+from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings, Settings
 from engine.translatable import Translatable
@@ -151,10 +151,6 @@ class ForgetSound:
     written: str
 
 
-# Gets the current step of loading a model and the finished fraction (0..1, None = unknown). It is
-# called often and may raise Cancelled.
-Progress = Callable[[str, float | None], None]
-
 Action = (
     ChangeRate
     | ChangeVolume
@@ -169,6 +165,7 @@ Action = (
     | FetchModels
     | UseModel
     | UseWindow
+    | OpenDocument
     | ReadAloud
     | PauseReading
     | SkipReading

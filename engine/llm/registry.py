@@ -6,8 +6,9 @@ Invariant: importing this module imports no model library; load() imports the on
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelError
-from engine.llm.base import LanguageModel, Progress
+from engine.llm.base import LanguageModel
 from engine.settings import LanguageModelSettings
+from engine.translatable import Progress
 
 if TYPE_CHECKING:
     from engine.llm.skills import Skills

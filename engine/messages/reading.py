@@ -9,6 +9,11 @@ from pathlib import Path
 
 # ------------------------------------------------------------------ documents
 
+DOCUMENT_SUFFIXES = (
+    *(".epub", ".pdf", ".html", ".htm", ".xhtml", ".md", ".markdown", ".docx", ".txt", ".text"),
+    *(".rst", ".log", ".csv", ".org", ".srt"),
+)
+
 
 @dataclass(frozen=True, order=True)
 class Place:
@@ -23,8 +28,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """`kind`: "text", "heading", "table", "code", "quote" or "note". `sentences`: the first word of
-    each, and the one behind it.
+    """`kind`: "text", "heading", "table", "code" or "quote". `sentences`: the first word of each,
+    and the one behind it.
     """
 
     text: str
@@ -67,12 +72,13 @@ class Unit(Enum):
 
 @dataclass(frozen=True)
 class OpenDocument:
-    """Open a document instead of the present one; `aloud`: and read it from its place. Answered by
-    DocumentOpened.
+    """Open a document instead of the present one; `aloud`: and read it from its place. `private`:
+    neither it nor its place is saved. Answered by DocumentOpened or DocumentRefused.
     """
 
     path: Path
     aloud: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,9 @@ ReadingCommand = (
 
 @dataclass(frozen=True)
 class DocumentOpened:
-    """A document is open, to be read from `place` on. `language`: its code; "" = unknown."""
+    """A document is open, to be read from `place` on. `language`: its code; "" = unknown.
+    `private`: see OpenDocument.
+    """
 
     key: str
     title: str
@@ -145,7 +153,18 @@ class DocumentOpened:
     language: str
     chapter_titles: tuple[str, ...]
     place: Place
+    path: Path = Path()
     aloud: bool = False
+    private: bool = False
+
+
+@dataclass(frozen=True)
+class DocumentRefused:
+    """A document could not be opened; the one before stays open. Failed reports it too."""
+
+    name: str
+    message: str
+    hint: str
 
 
 @dataclass(frozen=True)
@@ -185,5 +204,11 @@ class PlaceReached:
 
 
 ReadingEvent = (
-    DocumentOpened | DocumentClosed | ChapterShown | DocumentsListed | ReadingChanged | PlaceReached
+    DocumentOpened
+    | DocumentRefused
+    | DocumentClosed
+    | ChapterShown
+    | DocumentsListed
+    | ReadingChanged
+    | PlaceReached
 )

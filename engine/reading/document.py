@@ -11,19 +11,20 @@ import os
 import re
 import stat
 import tempfile
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final
 
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH, SPOKEN
 from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers import parse
 from engine.reading.parsers.blocks import Fault, Kind, title_of
 from engine.sandbox import run as sandbox
+from engine.text.tables import section
 from engine.translatable import Translatable
 
 MOST_BYTES: Final = 400 << 20
@@ -59,14 +60,6 @@ _FAULTS: Final[Mapping[str, tuple[Translatable, Translatable]]] = MappingProxyTy
         ),
     }
 )
-_CODE: Final = MappingProxyType(
-    {
-        "es": "Código: {lines} líneas.",
-        "it": "Codice: {lines} righe.",
-        "pt": "Código: {lines} linhas.",
-        "fr": "Code : {lines} lignes.",
-    }
-)
 
 
 class Document:
@@ -79,38 +72,19 @@ class Document:
         self.key = key
         self.title: str = outline["title"] or title_of(path.stem)
         self.author: str = outline["author"]
-        code = re.split("[-_]", outline["language"].strip().lower())[0]
+        code: str = re.split("[-_]", outline["language"].strip().lower())[0]
         self.language = code if len(code) == 2 and code.isalpha() else None
         titles: list[str] = outline["chapters"]
         self.chapter_titles = tuple(title or self.title for title in titles)
+        self._said = section("documents", code if code in SPOKEN else ENGLISH)
         self._identity = identity
-        self._chapters: OrderedDict[int, Chapter] = OrderedDict()
-        self._lock = Lock()
+        # Returns a chapter; takes a tenth of a second or more unless it is one of the last. From
+        # any thread. InvalidInput if the file is gone or has changed.
+        self.chapter: Callable[[int], Chapter] = lru_cache(_KEPT)(self._parse)
 
-    def chapter(self, index: int) -> Chapter:
-        """Return a chapter; parse it unless it is one of the last. May be called from any thread,
-        and takes a tenth of a second or more. InvalidInput if the file is gone or has changed.
-        """
-        with self._lock:
-            if index in self._chapters:
-                self._chapters.move_to_end(index)
-                return self._chapters[index]
-        chapter = self._parse(index)
-        with self._lock:
-            self._chapters[index] = chapter
-            while len(self._chapters) > _KEPT:
-                self._chapters.popitem(last=False)
-        return chapter
-
-    def nearest(self, place: Place) -> Place:
-        """Return a place that exists: this one, or the beginning of its paragraph or chapter."""
-        if place.chapter >= len(self.chapter_titles):
-            return Place()
-        paragraphs = self.chapter(place.chapter).paragraphs
-        if place.paragraph >= len(paragraphs):
-            return Place(place.chapter)
-        words = len(paragraphs[place.paragraph].text.split())
-        return place if place.word < words else Place(place.chapter, place.paragraph)
+    def existing(self, place: Place) -> Place:
+        """Return the place, or the beginning of the document if its chapter does not exist."""
+        return place if place.chapter < len(self.chapter_titles) else Place()
 
     def _parse(self, index: int) -> Chapter:
         with _open(self.path) as file:
@@ -119,13 +93,14 @@ class Document:
                     "The file '{name}' has changed.", hint="Open it again.", name=self.path.name
                 )
             found = _ask(self.path, file, str(index), lambda: False)
-        paragraphs = (self._paragraph(*each) for each in found["paragraphs"])
+        paragraphs = [self._paragraph(*each) for each in found["paragraphs"]]
+        if found["cut"]:
+            paragraphs.append(Paragraph(self._said["cut"]))
         return Chapter(self.chapter_titles[index], tuple(paragraphs))
 
     def _paragraph(self, kind: str, text: str, sentences: list[list[int]]) -> Paragraph:
         if kind == Kind.CODE:
-            said = _CODE.get(self.language or "", "Code: {lines} lines.").format(lines=text)
-            text = said if text != "1" else f"{said.partition(':')[0].strip()}."
+            text = self._said["line" if text == "1" else "code"].format(lines=text)
             return Paragraph(text, Kind.CODE, ((0, len(text.split())),))
         return Paragraph(text, Kind(kind), tuple((first, last) for first, last in sentences))
 
@@ -146,7 +121,12 @@ def _open(path: Path) -> FileIO:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
         file = os.fdopen(descriptor, "rb", buffering=0)  # the child shares its position
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise _unopened(path, error) from error
+        raise InvalidInput(
+            "The file '{name}' cannot be opened ({error}).",
+            hint="Choose another file.",
+            name=path.name,
+            error=getattr(error, "strerror", None) or error,
+        ) from error
     status = os.fstat(file.fileno())
     if stat.S_ISREG(status.st_mode) and 0 < status.st_size <= MOST_BYTES:
         return file
@@ -159,17 +139,6 @@ def _open(path: Path) -> FileIO:
 
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows
-
-
-def _unopened(path: Path, error: Exception) -> InvalidInput:
-    if isinstance(error, IsADirectoryError | PermissionError) and path.is_dir():
-        return InvalidInput("'{name}' is a folder.", hint=_FORMATS, name=path.name)
-    return InvalidInput(
-        "The file '{name}' cannot be opened ({error}).",
-        hint="Choose another file.",
-        name=path.name,
-        error=getattr(error, "strerror", None) or error,
-    )
 
 
 def _identity(file: FileIO) -> tuple[int, ...]:

@@ -13,9 +13,11 @@ from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
+from engine.llm.skills.languages.commands import may_be_english
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.memory import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
+from engine.messages.reading import OpenDocument
 from engine.messages.words import Ending, Phase
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
@@ -80,6 +82,7 @@ class Effects:
     def begin_anew(self, past: Conversation | None = None, *, private: bool = False) -> None:
         """Start another conversation: that of the `past`, a `private` or a new one."""
         self._actions.begin(private=private)
+        self.reading.private = private
         self._log.begin(past, titled=private or past is not None)
         self.follow_language()
         self._workers.language_model.post(self._readiness)
@@ -167,12 +170,16 @@ class Effects:
         return replace(fact, wish=fact.wish or wish)
 
     def act(self, asked: ActionAsked, turn: int) -> None:
-        """Apply an action if it is of the running turn. A request to quit is not saved."""
+        """Apply an action if it is of the running turn. A request to quit is not saved, and the
+        name of a file stays on this computer.
+        """
         if asked.turn != turn:
             return
         self._actions.apply(asked.action, asked.turn)
         if asked.action == UseWindow("quit"):
             self._log.omit(asked.turn)
+        elif isinstance(asked.action, OpenDocument):
+            self._log.record(turn).private = True
 
     def use_quiet(self, phase: Phase) -> None:
         """Clean up after a start; while the floor is free, prepare the model for the next turn."""
@@ -239,6 +246,8 @@ class Effects:
             return chosen
         if said.recogniser == KEYBOARD:
             return language_of(said.text, self._log.language, tuple(SPOKEN))
+        if may_be_english(said.text):  # "piano": no recogniser knows its language
+            return self._log.language
         return said.language if said.language in SPOKEN else ENGLISH
 
 

@@ -17,7 +17,6 @@ from engine.audio.devices.hotplug import DeviceWatch
 from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
 from engine.llm.base import LanguageModel
-from engine.llm.base import Progress as LoadProgress
 from engine.runtime.host.requirements import check, size_bytes
 from engine.settings import (
     LanguageModelSettings,
@@ -27,7 +26,8 @@ from engine.settings import (
     SpeechSettings,
     WakeSettings,
 )
-from engine.tts.base import Progress, TtsModel
+from engine.translatable import Progress
+from engine.tts.base import TtsModel
 
 
 class DeviceMonitor(Protocol):
@@ -64,7 +64,7 @@ class Factories:
     loudspeaker: Callable[[str], Loudspeaker]
     canceller: Callable[[Cleaning], EchoCanceller]
     recogniser: Callable[[RecogniserSettings, Sequence[str]], Recogniser]
-    language_model: Callable[[LanguageModelSettings, LoadProgress], LanguageModel]
+    language_model: Callable[[LanguageModelSettings, Progress], LanguageModel]
     synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
     phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
     # returns a function that rates how complete a text is, for the language of these settings

@@ -9,7 +9,7 @@ whether the end were known at each step.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol, Self
 
@@ -20,7 +20,6 @@ from engine.errors import InvalidInput
 from engine.languages import ENGLISH, SPOKEN
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
-Progress = Callable[[str, float | None], None]  # current activity, and its finished share (0..1)
 LANGUAGE: Final = "language"  # of a voice's metadata, as espeak-ng calls it
 
 

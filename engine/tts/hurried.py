@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, Self
 
-from engine.settings import FASTEST
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step, TtsSession
 from engine.tts.voxtream.stretch import FASTEST as MOST_SPEED
 from engine.tts.voxtream.stretch import Stretch
@@ -19,8 +18,8 @@ PLAIN_SPEED: Final = 1.0
 
 
 class Hurried:
-    """A TtsSession that follows rates above the slider's usual range too. Positions are samples of
-    its own speech; inner positions are the session's.
+    """A TtsSession that follows rates above the model's highest too. Positions are samples of its
+    own speech; inner positions are the session's.
     """
 
     def __init__(self, session: TtsSession, sample_rate: int) -> None:
@@ -49,7 +48,7 @@ class Hurried:
         self._session.rate = rate
         own = self._session.rate
         self._rate, self._speed = own, PLAIN_SPEED
-        if rate is not None and own is not None and rate > max(own, FASTEST):
+        if rate is not None and own is not None and rate > own:
             self._speed = min(rate / own, MOST_SPEED)
             self._rate = own * self._speed
 

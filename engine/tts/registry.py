@@ -13,9 +13,9 @@ from typing import Final
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.systems import KOKORO, SYSTEMS, System
-from engine.translatable import Translatable
+from engine.translatable import Progress, Translatable
 from engine.tts import packs, pick
-from engine.tts.base import Progress, TtsModel
+from engine.tts.base import TtsModel
 from engine.tts.voxtream.files.paths import PUBLISHED
 
 Load = Callable[[SpeechSettings, Progress], TtsModel]

@@ -29,8 +29,9 @@ from engine.audio.devices.file_device import Clock, FileLoudspeaker
 from engine.messages.events import Event, WordHeard
 from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
+from engine.translatable import Progress
 from engine.tts import registry
-from engine.tts.base import AudioFrame, Progress, Step, TtsModel, TtsSession
+from engine.tts.base import AudioFrame, Step, TtsModel, TtsSession
 from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 from tests.help.fakes.stepped_clock import SteppedClock
 from tests.simulation.stepped import STEP_S, SteppedWorker, stepping

@@ -44,6 +44,7 @@ def test_a_change_by_another_program_is_in_force_at_once(own_list):
         "# from me\nJosé\tho-ZAY\nZoë\nParis\tpah-REE\tfr\n",
         "\ufeffWritten,Said,Language\r\nJosé,ho-ZAY\r\nZoë,,\r\n\r\nParis,pah-REE,FR\r\n",
         'Name;Said\n"José";ho-ZAY\nZoë;\nParis; pah-REE ;fr',
+        "# from me\n\nname,said\nJosé,ho-ZAY\nZoë\nParis,pah-REE,fr\n",
     ],
 )
 def test_lists_of_other_programs_are_read(text):
@@ -68,7 +69,7 @@ def test_a_bad_line_is_named_and_nothing_is_changed(row, reason, own_list):
         read(f"Anna\n{row}\n")
     own_list.write_text(f"Anna\n{row}\n", encoding="utf-8")
     before = own_list.read_bytes()
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match=f"{names_file.FILE}: Line 2: "):
         add([Name("Bea")])
     assert own_list.read_bytes() == before
     assert in_force() == (Name("Anna"),)

@@ -74,8 +74,6 @@ def settings(server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setenv("PLANTED_KEY", KEY)
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "Documents").mkdir()
-    (tmp_path / "Documents" / "diary.txt").write_text(f"The {FILE} swims.")
     model = LanguageModelSettings("server", "m", server.address, key_variable="PLANTED_KEY")
     chosen = replace(Settings(), language_model=model)
     settings_file.save(chosen, settings_file.default_path())
@@ -107,10 +105,10 @@ def converse(engine: Whole, server: ScriptedServer) -> None:
     engine.post(api.ReleaseTalk())
     assert engine.ended(2).reply == "Nobody."
     assert HEARD in str(server.requests[-1]["messages"])
-    assert FILE in engine.ask("read the file diary").heard
+    engine.post(api.Speak(f"The {FILE} swims.", private=True))
+    assert FILE in engine.ended(3).heard
     for _ in range(6):
         engine.ask(f"and who hunts the {BROKEN}?")
-    engine.ask(f"read the file {BROKEN}")
 
 
 def kept_files(*but: str) -> str:

@@ -17,8 +17,9 @@ from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import Factories, standard_factories
 from engine.settings import SpeechSettings
+from engine.translatable import Progress
 from engine.tts import pick
-from engine.tts.base import Progress, TtsModel
+from engine.tts.base import TtsModel
 from engine.tts.registry import BUILT_IN
 from tests.help.fakes.parts import FakeRecogniser, HandMicrophone, NothingChanges
 

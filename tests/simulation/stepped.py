@@ -27,7 +27,8 @@ from engine.messages.events import Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import standard_factories
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
-from engine.tts.base import AudioFrame, Progress, TtsModel
+from engine.translatable import Progress
+from engine.tts.base import AudioFrame, TtsModel
 from tests.help.fakes.parts import FakeLanguageModel, NothingChanges
 from tests.help.fakes.stepped_clock import SteppedClock
 from tests.simulation.devices import RoomDevices

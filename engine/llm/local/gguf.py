@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.characters import join_surrogates
 from engine.errors import Cancelled, ModelError
-from engine.llm.base import Progress
 from engine.llm.history import ChatMessage
-from engine.translatable import Translatable
+from engine.translatable import Progress, Translatable
 
 if TYPE_CHECKING:
     from llama_cpp import Llama

@@ -20,7 +20,6 @@ from engine.llm.base import (
     Delta,
     LanguageModelInfo,
     Message,
-    Progress,
     Remark,
     Role,
     last_language,
@@ -46,7 +45,7 @@ from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
-from engine.translatable import Translatable
+from engine.translatable import Progress, Translatable
 
 if TYPE_CHECKING:
     from llama_cpp import Llama

@@ -21,9 +21,8 @@ from engine import settings_file
 from engine.assets.download import sha256_of
 from engine.atomic_write import replace_file
 from engine.errors import ModelError
-from engine.llm.base import Progress
 from engine.settings import LanguageModelSettings
-from engine.translatable import Translatable, from_json
+from engine.translatable import Progress, Translatable, from_json
 
 RECORD = "language-models.json"
 MOST_PASSES = 100  # remembered; the oldest are forgotten

@@ -3,6 +3,7 @@
 Invariant: without an open document none of these is meant.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,11 @@ _MOST_CHARS = 80  # a longer sentence asks for something else as well
 WHILE_READING = AssistantState(rate=None, volume=1.0, voice="", voices=(), reading="document")
 
 Wish = ReadAloud | PauseReading | SkipReading
+_ORDERS: Mapping[str, Wish] = {
+    "go on": ReadAloud(),
+    "begin again": ReadAloud(Place()),
+    "pause": PauseReading(),
+}
 
 
 def skip(slots: Slots, context: SkillContext) -> Answer | None:
@@ -31,16 +37,9 @@ def skip_bare(slots: Slots, context: SkillContext) -> Answer | None:
     return skip(slots, context) if context.state() is WHILE_READING else None
 
 
-def go_on(_slots: Slots, context: SkillContext) -> Answer | None:
-    return _act(ReadAloud(), context)
-
-
-def begin_again(_slots: Slots, context: SkillContext) -> Answer | None:
-    return _act(ReadAloud(Place()), context)
-
-
-def pause(_slots: Slots, context: SkillContext) -> Answer | None:
-    return _act(PauseReading(), context)
+def direct(slots: Slots, context: SkillContext) -> Answer | None:
+    """Carry out the order `do`."""
+    return _act(_ORDERS[slots["do"]], context)
 
 
 def _act(wish: Wish, context: SkillContext) -> Answer | None:

@@ -1,8 +1,7 @@
-"""Read a file aloud.
+"""Find a file of the user's that is to be read aloud, for the page of documents.
 
-Invariant: only regular, readable text files of bounded size are opened, and only in the documents
-folder or under a full path from the user; no tool lets a language model read a file, and the text
-of the file is marked private.
+Invariant: only files of the documents folder or under a full path from the user are named; no tool
+lets a language model read a file.
 """
 
 import re
@@ -12,9 +11,7 @@ from engine.llm.skills import abilities
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.window import fitted
-
-MAX_FILE_BYTES = 100_000  # nearly two hours of speech
-SUFFIXES = (".txt", ".md", ".markdown", ".rst", ".text", ".log", ".csv", ".org", ".srt")
+from engine.messages.reading import DOCUMENT_SUFFIXES, OpenDocument
 
 _SPOKEN_MARKS = (
     (re.compile(r"\s+dot\s+", re.IGNORECASE), "."),
@@ -36,12 +33,8 @@ _ADDRESS = re.compile(
 explain = abilities.explain
 
 
-class _Refused(Exception):
-    """A file is not read; the text is the reason, a sentence for the user."""
-
-
 def read_file(slots: Slots, context: SkillContext) -> Answer | None:
-    """Return the file's text, or the reason why it is not read; the reason names folders, so it is
+    """Open the file, or return the reason why it is not found; the reason names folders, so it is
     private as well. None if this is neither a file nor the name of one ("the file that I wrote
     yesterday").
     """
@@ -51,12 +44,12 @@ def read_file(slots: Slots, context: SkillContext) -> Answer | None:
     if not is_file and _in_documents(name, context.documents) is None:
         return None
     try:
-        text = _contents(_locate(name, context.documents))
-    except _Refused as refused:
-        text = str(refused)
-    except (OSError, ValueError):  # ValueError: an impossible name
-        text = f"I could not open {PurePath(name).name}."
-    return Answer(text, private=True)
+        found = _locate(name, context.documents)
+    except (OSError, ValueError, RuntimeError):  # an impossible name, or an unknown ~person
+        found = f"I could not open {PurePath(name).name}."
+    if isinstance(found, str):
+        return Answer(found, private=True)
+    return Answer(actions=(OpenDocument(found, aloud=True),))
 
 
 def decline_web_page(slots: Slots, context: SkillContext) -> Answer | None:
@@ -71,7 +64,8 @@ def read_named_file(slots: Slots, context: SkillContext) -> Answer | None:
     if re.search(r":\s", slots["file"]):  # "read this text: …"
         return None
     path = PurePath(_file_name(slots["file"]))
-    looks_like_file = path.suffix.lower() in SUFFIXES or path.is_absolute() or "~" in path.parts
+    is_document = path.suffix.lower() in DOCUMENT_SUFFIXES
+    looks_like_file = is_document or path.is_absolute() or "~" in path.parts
     return read_file(slots, context) if looks_like_file else None
 
 
@@ -82,27 +76,22 @@ def _file_name(said: str) -> str:
     return name
 
 
-def _locate(name: str, documents: Path) -> Path:
-    """Return the path of the file: a full path as it is, any other only inside the documents
-    folder.
+def _locate(name: str, documents: Path) -> Path | str:
+    """Return the path of the file, or why it is not read: a full path as it is, any other only
+    inside the documents folder.
     """
     if name.startswith(_NETWORK_PATH):
-        raise _Refused("I only read files on this computer.")
-    try:
-        given = Path(name).expanduser()
-    except RuntimeError as error:
-        raise _Refused(f"There is nobody called {PurePath(name).parts[0][1:]} here.") from error
+        return "I only read files on this computer."
+    given = Path(name).expanduser()
     if given.is_absolute():
         if not given.exists():
-            raise _Refused(f"There is no file {given.name} in {given.parent}.")
+            return f"There is no file {given.name} in {given.parent}."
         return given
     found = _in_documents(name, documents)
     if found is None:
-        raise _Refused(
-            f"I can't find {name} in {documents}. Put the file there, or type its full path."
-        )
+        return f"I can't find {name} in {documents}. Put the file there, or type its full path."
     if not found.resolve().is_relative_to(documents.resolve()):
-        raise _Refused("That file is outside your documents. Type its full path to hear it.")
+        return "That file is outside your documents. Type its full path to hear it."
     return found
 
 
@@ -113,7 +102,7 @@ def _in_documents(name: str, documents: Path) -> Path | None:
     if not documents.is_dir() or len(PurePath(name).parts) != 1:
         return None
     wanted = {_plain(name), _plain(PurePath(name).stem)}
-    candidates = (path for path in documents.iterdir() if path.suffix.lower() in SUFFIXES)
+    candidates = (path for path in documents.iterdir() if path.suffix.lower() in DOCUMENT_SUFFIXES)
     matches = [path for path in candidates if {_plain(path.name), _plain(path.stem)} & wanted]
     return min(matches, default=None)
 
@@ -123,23 +112,3 @@ def _plain(name: str) -> str:
     same.
     """
     return re.sub(r"[\s_-]+", " ", name).casefold().strip()
-
-
-def _contents(path: Path) -> str:
-    if not path.is_file():
-        raise _Refused(f"{path.name} is not a file I can read.")
-    if path.suffix.lower() not in SUFFIXES:
-        raise _Refused(f"{path.name} is not a text file. I read {', '.join(SUFFIXES[:3])} files.")
-    with path.open("rb") as file:
-        raw = file.read(MAX_FILE_BYTES + 1)
-    if len(raw) > MAX_FILE_BYTES:
-        raise _Refused(f"{path.name} is too long for me. I read up to {MAX_FILE_BYTES // 1000} kB.")
-    if b"\0" in raw:
-        raise _Refused(f"{path.name} is not a text file.")
-    try:
-        text = raw.decode("utf-8-sig").strip()
-    except UnicodeDecodeError:  # the encoding of older Windows editors
-        text = raw.decode("cp1252", errors="replace").strip()
-    if not text:
-        raise _Refused(f"{path.name} is empty.")
-    return text

@@ -17,6 +17,7 @@ from engine.reading.parsers import epub, whole
 from engine.reading.parsers.archive import Archive, decode
 from engine.reading.parsers.blocks import (
     MOST_CHAPTERS,
+    MOST_CHARACTERS,
     Block,
     Fault,
     Parsed,
@@ -65,7 +66,9 @@ def answer(file: BinaryIO, suffix: str, request: str) -> dict[str, Any]:
     try:
         parsed = parse(file, suffix)
         if request != "outline":
-            return {"paragraphs": _paragraphs(parsed.chapter(int(request)))}
+            blocks = parsed.chapter(int(request))
+            cut = sum(len(block.text) for block in blocks) > MOST_CHARACTERS
+            return {"paragraphs": _paragraphs(blocks), "cut": cut}
         outline = asdict(parsed.outline)
         return outline | {"chapters": parsed.outline.chapters[:MOST_CHAPTERS]}
     except UnreadableDocument as error:

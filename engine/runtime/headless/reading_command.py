@@ -38,7 +38,7 @@ from engine.runtime.headless.say_command import (
     voice_of_text,
 )
 from engine.runtime.turn.places import PlacedWord
-from engine.settings import SayOptions, Settings
+from engine.settings import AUTO, SayOptions, Settings
 from engine.text.word import Word
 from engine.tts.base import TtsModel
 
@@ -48,19 +48,21 @@ _PART: Final = 3_000  # characters of a part, some three minutes, which a killed
 _FORGOTTEN_S: Final = 30 * 24 * 3600.0  # age of an unfinished export
 _RECIPE: Final = 1  # raise it when the same document would sound different
 _LOOKED_AT: Final = 3  # paragraphs, for the language
+_RECORDING: Final = 0.95  # of the time of an export; the rest encodes the file
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """`voice`: a name or a file, None = as in the settings. `rate`: SPS, None = the same.
     `start`, `end`: the first chapter and the one behind the last, None = from the place that is
-    kept, or all for an export.
+    kept, or all for an export. `language`: that the document states.
     """
 
     voice: str | None = None
     rate: float | None = None
     start: int | None = None
     end: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class PlaceKeeper:
     ) -> None:
         """`show` gets each paragraph as it begins, with the title of its chapter."""
         self.document = document
-        self.place = document.nearest(shelf.place(document.key))
+        self.place = document.existing(shelf.place(document.key))
         self._shelf = shelf
         self._show = show
         self._clock = clock or Clock()
@@ -157,7 +159,8 @@ def export_book(
     seconds. The format is that of the suffix. Raises only EngineErrors (Cancelled too), and errors
     of `watch`; the same export goes on afterwards.
     """
-    watch = watch or Watch()
+    whole = watch or Watch()
+    watch = Watch(lambda share: whole.show(_RECORDING * share), whole.cancelled)
     check_suffix(out)
     check_writable(out)
     first, end = options.start or 0, options.end or len(document.chapter_titles)
@@ -175,7 +178,11 @@ def export_book(
             if not chapters:
                 raise InvalidInput("These chapters contain no text.", hint="Choose others.")
             metadata = {"title": document.title, "artist": document.author, "genre": "Audiobook"}
-            write_book(out, chapters, metadata, cancelled=watch.cancelled)
+
+            def show(share: float) -> None:
+                whole.show(_RECORDING + (1 - _RECORDING) * share)
+
+            write_book(out, chapters, metadata, show=show, cancelled=watch.cancelled)
             lengths = [soundfile.info(part).duration for each in chapters for part in each.parts]
             shutil.rmtree(folder, ignore_errors=True)
     return float(sum(lengths))
@@ -279,7 +286,9 @@ def _opened(
     options: ReadingOptions,
     factories: Factories,
 ) -> Iterator[tuple[TtsModel, SpeechRequest]]:
-    """Load the synthesiser and the voice for the language of a chapter; release it afterwards."""
+    """Load the synthesiser and the voice: that of the options, or one for the language of the
+    settings, of the document, or else of the chapter's text; release it afterwards.
+    """
     speech = settings.speech
     plan = rate_plan.constant(speech.rate)
     if options.rate is not None:
@@ -287,7 +296,11 @@ def _opened(
     model = load_synthesiser(speech, factories)
     try:
         text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
-        voice = voice_of_text(model, text, speech, SayOptions(voice=options.voice))
+        stated = options.language if speech.language == AUTO else speech.language
+        if options.voice or all(voice.language != stated for voice in model.voices()):
+            stated = None
+        how = SayOptions(voice=options.voice, language=stated)
+        voice = voice_of_text(model, text, speech, how)
         model.warm(voice)
         yield model, SpeechRequest("", voice, plan, speech.seed, pacing=speech.pacing)
     finally:

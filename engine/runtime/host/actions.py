@@ -27,7 +27,7 @@ from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import Notice, UseWindow
 from engine.messages.models import FetchModels, UseModel
-from engine.messages.reading import PauseReading, ReadAloud, SkipReading
+from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
@@ -103,7 +103,7 @@ class Actions:
                 self._emit(action)
             case FetchModels() | UseModel():
                 self._manage_models(action)
-            case ReadAloud() | PauseReading() | SkipReading():
+            case OpenDocument() | ReadAloud() | PauseReading() | SkipReading():
                 self._read(action)
             case StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply

@@ -9,6 +9,7 @@ paragraph that a question interrupted is private context of that question.
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.errors import DeviceError
 from engine.llm.base import Message, Role
@@ -78,6 +79,7 @@ class Reading:
         self._turn: int | None = None  # that reads; None = it is paused
         self._waits = False  # a section ended while a voice was heard
         self._resumes = False  # once the floor is free
+        self.private = False  # the conversation is: a document opened in it leaves no trace
 
     @property
     def title(self) -> str:
@@ -93,7 +95,10 @@ class Reading:
                 self._move(command)
             case PauseReading():
                 self._pause()
-            case OpenDocument() | CloseDocument():
+            case OpenDocument(private=private):
+                self._pause()
+                self._workers.reader.post(replace(command, private=private or self.private))
+            case CloseDocument():
                 self._pause()
                 self._workers.reader.post(command)
             case _:

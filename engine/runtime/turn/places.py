@@ -6,13 +6,12 @@ Invariant: pure; chapters come from a function, because a document parses them w
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.messages.reading import Chapter, Paragraph, Place, SkipReading, Unit
 from engine.text.word import Word
 
 SECTION_WORDS = 150  # of a long paragraph, up to the end of a sentence
-SILENT_KINDS = ("note",)  # read only from a place in them
 NEAR_WORDS = 3  # this close to its beginning, going back means the one before
 _WORD = re.compile(r"\S+")
 _BEGINNING = Place()
@@ -48,11 +47,10 @@ class Section:
     def placed(self, words: tuple[Word, ...]) -> tuple[PlacedWord, ...]:
         """Return the spoken words of its text with their places."""
         starts = [each.start() for each in _WORD.finditer(self.paragraph)]
-        chapter, paragraph = place_of(self.place)
 
         def placed(word: Word) -> PlacedWord:
             number = max(0, bisect_right(starts, self.start + word.start) - 1)
-            return PlacedWord(**vars(word), place=Place(chapter, paragraph, number))
+            return PlacedWord(**vars(word), place=replace(self.place, word=number))
 
         return tuple(map(placed, words))
 
@@ -68,9 +66,8 @@ class Book:
         """Return the place, or the next paragraph with a word if it is not in one."""
         paragraph = self._paragraph(place)
         if paragraph is not None and place.word < len(paragraph.text.split()):
-            spoken = place.word or paragraph.kind not in SILENT_KINDS
-            return place if spoken else self._after(place)
-        return self._after(place)
+            return place
+        return self._forward(place, Unit.PARAGRAPH)
 
     def section(self, place: Place) -> Section | None:
         """Return the part to speak from a place on; None at the end of the document."""
@@ -97,73 +94,40 @@ class Book:
         return place
 
     def _forward(self, place: Place, unit: Unit) -> Place:
-        if unit is Unit.CHAPTER:
-            return Place(min(place.chapter + 1, self.count))
-        paragraph = self._paragraph(place)
-        if unit is Unit.SENTENCE and paragraph is not None:
-            starts = (start for start, _ in sentences(paragraph) if start > place.word)
-            if (start := next(starts, None)) is not None:
-                return Place(place.chapter, place.paragraph, start)
-        return self._after(place)
+        later = (start for start in self._starts(place, unit, 1) if start > place)
+        return next(later, Place(self.count))
 
     def _back(self, place: Place, unit: Unit) -> Place:
-        begin = self._begin(place, unit)
-        near = place.word - begin.word <= NEAR_WORDS
-        if begin < place and not (near and (begin.chapter, begin.paragraph) == place_of(place)):
-            return begin
-        if unit is Unit.CHAPTER:
-            return Place(max(0, begin.chapter - 1))
-        before = next(self._earlier(begin, unit), None)
-        return begin if before is None else before
+        starts = (start for start in self._starts(place, unit, -1) if start <= place)
+        begin = next(starts, _BEGINNING)
+        is_near = place <= replace(begin, word=begin.word + NEAR_WORDS)
+        return next(starts, begin) if is_near else begin
 
-    def _begin(self, place: Place, unit: Unit) -> Place:
-        """Return the beginning of the unit that the place is in."""
-        paragraph = self._paragraph(place)
-        if unit is Unit.CHAPTER or paragraph is None:
-            return Place(min(place.chapter, self.count - 1))
-        if unit is Unit.PARAGRAPH:
-            return Place(place.chapter, place.paragraph)
-        starts = [start for start, _ in sentences(paragraph) if start <= place.word]
-        return Place(place.chapter, place.paragraph, starts[-1] if starts else 0)
-
-    def _earlier(self, place: Place, unit: Unit) -> Iterator[Place]:
-        """Yield the beginnings of earlier sentences or paragraphs, the nearest first."""
-        chapter, number = place.chapter, place.paragraph
-        if unit is Unit.SENTENCE and place.word and (paragraph := self._paragraph(place)):
-            starts = [start for start, _ in sentences(paragraph) if start < place.word]
-            yield from (Place(chapter, number, start) for start in reversed(starts))
-        while chapter >= 0:
-            for before in range(number - 1, -1, -1):
-                paragraph = self.chapter(chapter).paragraphs[before]
-                if paragraph.kind not in SILENT_KINDS and paragraph.text.split():
-                    starts = [start for start, _ in sentences(paragraph)]
-                    word = starts[-1] if unit is Unit.SENTENCE else 0
-                    yield Place(chapter, before, word)
-            chapter -= 1
-            number = len(self.chapter(chapter).paragraphs) if chapter >= 0 else 0
-
-    def _after(self, place: Place) -> Place:
-        """Return the next paragraph that is spoken."""
-        chapter, number = place.chapter, place.paragraph + 1
-        while chapter < self.count:
-            paragraphs = self.chapter(chapter).paragraphs
-            for after in range(number, len(paragraphs)):
-                paragraph = paragraphs[after]
-                if paragraph.kind not in SILENT_KINDS and paragraph.text.split():
-                    return Place(chapter, after)
-            chapter, number = chapter + 1, 0
-        return Place(self.count)
+    def _starts(self, place: Place, unit: Unit, way: int) -> Iterator[Place]:
+        """Yield the beginnings of sentences, paragraphs or chapters from the paragraph of a place
+        on, or back (`way` -1). What has no words has none.
+        """
+        first = min(place.chapter, self.count - 1)
+        for chapter in range(first, self.count) if way > 0 else range(first, -1, -1):
+            if unit is Unit.CHAPTER:
+                yield Place(chapter)
+                continue
+            paragraphs = list(enumerate(self.chapter(chapter).paragraphs))
+            if chapter == place.chapter:
+                start = place.paragraph
+                paragraphs = paragraphs[start:] if way > 0 else paragraphs[: start + 1]
+            for number, paragraph in paragraphs[::way]:
+                begins = (
+                    [each for each, _ in sentences(paragraph)] if paragraph.text.split() else []
+                )
+                words = begins[::way] if unit is Unit.SENTENCE else begins[:1]
+                yield from (Place(chapter, number, word) for word in words)
 
     def _paragraph(self, place: Place) -> Paragraph | None:
         if not 0 <= place.chapter < self.count:
             return None
         paragraphs = self.chapter(place.chapter).paragraphs
         return paragraphs[place.paragraph] if place.paragraph < len(paragraphs) else None
-
-
-def place_of(place: Place) -> tuple[int, int]:
-    """Return the chapter and the paragraph of a place."""
-    return place.chapter, place.paragraph
 
 
 def sentences(paragraph: Paragraph) -> tuple[tuple[int, int], ...]:

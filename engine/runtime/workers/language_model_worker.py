@@ -45,14 +45,14 @@ from engine.runtime.turn.facts import (
     WordsReady,
 )
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.loaded_part import LoadedPart, Progress
+from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor
 from engine.settings import AUTO, LanguageModelSettings, load_key
 from engine.text.names.entries import Name, Names
 from engine.text.paced import Growth, PacedText
 from engine.text.speakable import LEFT_OUT
-from engine.translatable import Translatable
+from engine.translatable import Progress, Translatable
 
 STILL_LOADING = Translatable("The language model's server is still loading its model.")
 QUIET_S = 8.0  # without a word, before a title is requested

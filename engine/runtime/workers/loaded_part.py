@@ -17,11 +17,9 @@ from engine.messages.events import Event, Failed, Loading, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.turn.facts import Fact
 from engine.settings import PartSettings, load_key
-from engine.translatable import Translatable, mark
+from engine.translatable import Progress, Translatable, mark
 
 logger = logging.getLogger(__name__)
-
-Progress = Callable[[str, float | None], None]  # current step, and its progress (0..1)
 
 _AGAIN = {
     Part.RECOGNISER: Translatable("The recogniser from before was loaded again."),

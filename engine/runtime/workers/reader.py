@@ -20,6 +20,7 @@ from engine.messages.reading import (
     CloseDocument,
     DocumentClosed,
     DocumentOpened,
+    DocumentRefused,
     DocumentsListed,
     ListDocuments,
     OpenDocument,
@@ -98,6 +99,7 @@ class Reader(Actor[ReaderTask]):
         self._reply: Reply | None = None  # of the section that is being prepared
         self._noted = False  # that some words cannot be spoken
         self._refused = False  # the disk has refused a place of this document
+        self._private = False  # neither this document nor its place is saved
 
     def _handle(self, task: ReaderTask) -> None:
         match task:
@@ -134,16 +136,19 @@ class Reader(Actor[ReaderTask]):
         return Book(len(self._document.chapter_titles) if self._document else 0, self._chapter)
 
     def _open(self, order: OpenDocument) -> None:
-        document: Document = self._factories.open_document(order.path)
+        try:
+            document: Document = self._factories.open_document(order.path)
+        except EngineError as error:
+            self._tell(DocumentRefused(order.path.name, error.message, error.hint))
+            raise
         self._close()
-        self._document, shelf = document, self._shelf
-        place = Place() if shelf is None else shelf.place(document.key)
-        if place.chapter >= len(document.chapter_titles):
-            place = Place()
+        self._document, self._private, shelf = document, order.private, self._shelf
+        place = Place() if shelf is None else document.existing(shelf.place(document.key))
         self._begun = self._next = place
         self._keep(place)
         about = (document.key, document.title, document.author, document.language or "")
-        self._tell(DocumentOpened(*about, document.chapter_titles, place, order.aloud))
+        how = (order.path, order.aloud, order.private)
+        self._tell(DocumentOpened(*about, document.chapter_titles, place, *how))
         self._list()
 
     def _close(self) -> None:
@@ -163,7 +168,7 @@ class Reader(Actor[ReaderTask]):
 
     def _keep(self, place: Place) -> None:
         """Save the place. A disk that refuses it is reported once, and the reading goes on."""
-        if self._document is None or self._shelf is None:
+        if self._document is None or self._shelf is None or self._private:
             return
         try:
             self._shelf.save_place(self._document, place, time.time())

@@ -77,15 +77,18 @@ def read(text: str, on_error: OnError | None = None) -> Names:
     first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
     mark = "\t" if "\t" in text else ";" if ";" in first else ","
     lines = io.StringIO(text.removeprefix("\ufeff"))
-    if mark == "\t":
-        rows = csv.reader(lines, delimiter=mark, quoting=csv.QUOTE_NONE)
-    else:
-        rows = csv.reader(lines, delimiter=mark)
+    quoted = mark != "\t"
+    rows = csv.reader(
+        lines, delimiter=mark, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    )
     try:
-        for number, row in enumerate(rows):
+        is_first = True
+        for row in rows:
             if not "".join(row).strip() or row[0].startswith("#"):
                 continue
-            if number == 0 and len(row) > 1 and _HEADER.match(row[0]):
+            is_header = is_first and len(row) > 1 and _HEADER.match(row[0])
+            is_first = False
+            if is_header:
                 continue
             try:
                 name = _of_row(row)

@@ -42,10 +42,14 @@ class _Part:
 
 @dataclass(frozen=True)
 class _SaidName:
-    """The parts of a name as it is written, and the words for the voice."""
+    """The parts of a name as it is written, and the words for the voice. `expanded`: the parts are
+    read otherwise than written, such as "Dr. No", whose full stop may look like the end of a
+    sentence.
+    """
 
     parts: tuple[str, ...]
     words: tuple[str, ...]
+    expanded: bool = False
 
 
 Index = Mapping[str, Sequence[_SaidName]]
@@ -103,7 +107,8 @@ class NamedWords:
         for name in self._candidates():
             parts = list(islice(self._held, len(name.parts)))
             inner = zip(parts, name.parts[:-1], strict=False)
-            if not all(not part.tail and _same(part.core, written) for part, written in inner):
+            tails = ("", ".") if name.expanded else ("",)
+            if not all(part.tail in tails and _same(part.core, written) for part, written in inner):
                 continue
             if len(parts) == len(name.parts):
                 ending = self._ending(parts[-1].core, name.parts[-1])
@@ -190,7 +195,8 @@ def _index(names: Names, language: str) -> Index:
     for name in chosen.values():
         for parts in _written_parts(name.written, language) if name.said else ():
             words = said_words(name.said, name.language)
-            found[parts[0].casefold()].append(_SaidName(parts, words))
+            expanded = parts != tuple(re.split("[ -]", name.written))
+            found[parts[0].casefold()].append(_SaidName(parts, words, expanded))
     return found
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.text.pronunciation import english
-from engine.translatable import Translatable
-from engine.tts.base import Progress, TtsInfo, Voice
+from engine.translatable import Progress, Translatable
+from engine.tts.base import TtsInfo, Voice
 from engine.tts.espeak import voices
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak

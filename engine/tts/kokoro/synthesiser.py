@@ -14,8 +14,8 @@ import numpy as np
 from engine.languages import ENGLISH
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.translatable import Translatable
-from engine.tts.base import Pcm, Progress, TtsInfo, Voice
+from engine.translatable import Progress, Translatable
+from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.kokoro import paths
 from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.parts import Parts, load_parts

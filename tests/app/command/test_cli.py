@@ -22,7 +22,8 @@ from engine.messages.conversations import TurnMetrics
 from engine.runtime.headless import comparison
 from engine.runtime.host import wake_training
 from engine.settings import SpeechSettings
-from engine.tts.base import Progress, TtsModel
+from engine.translatable import Progress
+from engine.tts.base import TtsModel
 from tests.engine.history.turns import talk
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import FakeTts

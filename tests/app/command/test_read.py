@@ -39,6 +39,12 @@ def test_the_text_is_printed_as_it_is_read(book, read, capsys):
     assert read == [ReadingOptions("Emma", 5.0)]
 
 
+def test_the_language_of_the_document_goes_along(tmp_path, read):
+    (tmp_path / "a.html").write_text("<html lang='it'><p>One.</p><h1>Two</h1><h1>Three</h1></html>")
+    main(["read", str(tmp_path / "a.html")])
+    assert read == [ReadingOptions(language="it")]
+
+
 @pytest.mark.parametrize("chapter", ["2", "Two", "tw"])
 def test_a_chapter_is_chosen_by_its_number_or_title(chapter, book, read):
     assert main(["read", str(book), "--from", chapter]) == 0
@@ -49,6 +55,12 @@ def test_a_chapter_is_chosen_by_its_number_or_title(chapter, book, read):
 def test_a_chapter_that_there_is_not_is_refused(chapter, book, read, capsys):
     assert main(["read", str(book), f"--from={chapter}"]) == 1
     assert "--chapters" in capsys.readouterr().err
+    assert read == []
+
+
+def test_an_end_without_a_file_is_refused(book, read, capsys):
+    assert main(["read", str(book), "--to", "1"]) == 1
+    assert "--output" in capsys.readouterr().err
     assert read == []
 
 
@@ -98,3 +110,5 @@ def test_an_export_of_some_chapters(book, tmp_path, monkeypatch, capsys):
 def test_a_file_that_cannot_be_read_is_an_ordinary_fault(tmp_path, capsys):
     assert main(["read", str(tmp_path / "none.epub")]) == 1
     assert "cannot be opened" in capsys.readouterr().err
+    assert main(["read", str(tmp_path / "none.epub"), "--json"]) == 1
+    assert "cannot be opened" in json.loads(capsys.readouterr().out)["message"]

@@ -1,5 +1,7 @@
 """The page of documents: its list, the text with the word that is heard, keys, what is posted."""
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,6 +162,64 @@ def test_the_list_opens_and_removes_documents(window, page, posted):
     assert posted == [api.OpenDocument(Path("/x/book.epub")), api.RemoveDocument("key")]
     window.on_event(api.DocumentsListed(()))
     assert page.nothing.isVisible()
+
+
+def test_a_document_that_is_refused_is_explained_on_the_page(window):
+    page = window.reading.open()
+    window.on_event(api.DocumentRefused("b.epub", "The document is damaged.", "Get it again."))
+    assert page.fault.text() == "b.epub: The document is damaged. Get it again."
+    assert page.fault.isVisible()
+    window.on_event(OPENED)
+    assert not page.fault.isVisible()
+
+
+# Stands for `rubato read`: writes the file that it is asked for, or says why not.
+EXPORTS = """
+import json, pathlib, sys
+command, document, _, out, _ = sys.argv[1:]
+print(json.dumps({"part": 0.5}), file=sys.stderr, flush=True)
+if out.endswith(".mp3"):
+    print(json.dumps({"texts": [["No room.", {}], ["Make room.", {}]]}))
+else:
+    pathlib.Path(out).write_text(f"{command} {document}")
+    print(json.dumps({"file": out}))
+"""
+
+
+@pytest.mark.parametrize("suffix", ["m4b", "mp3"])
+def test_a_document_is_exported_by_another_process(page, qtbot, tmp_path, suffix):
+    page.on_event(replace(OPENED, path=Path("/x/book.epub")))
+    export, out, shares = page.book.export, tmp_path / f"a.{suffix}", []
+    export._job._command = [sys.executable, "-c", EXPORTS]
+    export._job.reported.connect(lambda _: shares.append(export.bar.value() / export.bar.maximum()))
+    dialog = export.choose()
+    with qtbot.waitSignal(export._job.ended, timeout=20_000):
+        dialog.fileSelected.emit(str(out))
+        assert export.bar.isVisible()
+    dialog.close()
+    assert shares == [0.5]
+    assert not export.bar.isVisible()
+    if suffix == "mp3":
+        assert export.words.text() == "No room.\nMake room."
+    else:
+        assert out.read_text() == "read /x/book.epub"
+        assert export.words.text() == f"{out} is complete."
+
+
+def test_a_stopped_export_says_how_to_go_on(page):
+    export = page.book.export
+    export._job._command = [sys.executable, "-c", "import threading; threading.Event().wait()"]
+    export.start(Path("/x/a.m4b"))
+    assert export.act.text() == "&Cancel"
+    export.act.click()
+    assert export.act.text() == "&Export…"
+    assert not export.bar.isVisible()
+    assert "go on" in export.words.text()
+
+
+def test_a_private_document_is_not_exported(page, window):
+    window.on_event(replace(OPENED, private=True))
+    assert not page.book.export.act.isEnabled()
 
 
 def test_texts_of_a_document_are_not_translated():

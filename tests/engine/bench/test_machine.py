@@ -24,9 +24,10 @@ from engine.errors import ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.headless.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
+from engine.translatable import Progress
 from engine.tts import pick as speech
 from engine.tts import speeds
-from engine.tts.base import Progress, TtsModel
+from engine.tts.base import TtsModel
 from engine.tts.voxtream.files.pick import find_pick
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import FakeTts

@@ -275,12 +275,10 @@ def test_a_document_that_changed_or_went_says_so(tmp_path):
         document.chapter(0)
 
 
-def test_a_place_beyond_the_end_is_the_nearest_one_that_there_is(tmp_path):
+def test_a_place_beyond_the_end_is_the_beginning(tmp_path):
     document = written(tmp_path, "a.md", "# A\n\nOne two.\n\n# B\n\nThree.\n")
-    assert document.nearest(Place(0, 1, 1)) == Place(0, 1, 1)
-    assert document.nearest(Place(0, 1, 2)) == Place(0, 1, 0)
-    assert document.nearest(Place(1, 9, 9)) == Place(1)
-    assert document.nearest(Place(7, 1, 1)) == Place()
+    assert document.existing(Place(1, 0, 1)) == Place(1, 0, 1)
+    assert document.existing(Place(2, 0, 1)) == Place()
 
 
 @pytest.mark.parametrize(

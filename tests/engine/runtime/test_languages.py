@@ -93,6 +93,17 @@ def test_the_language_that_a_person_heard_counts_more_than_its_words() -> None:
         assert languages(host) == ["es"]
 
 
+def test_a_word_of_english_that_is_a_command_elsewhere_is_in_the_conversations_language() -> None:
+    with talking(ANSWER) as host:
+        host.parts.recogniser.text, host.parts.recogniser.detected = "Piano.", "it"
+        for turn, language in ((1, ENGLISH), (3, "es")):
+            host.post(api.PressTalk())
+            host.post(api.ReleaseTalk())
+            host.ended(turn)
+            assert languages(host)[-1] == language
+            host.ask(QUESTION)
+
+
 def test_a_short_question_is_in_the_language_of_the_one_before() -> None:
     with talking(ANSWER) as host:
         host.ask(QUESTION)

@@ -11,7 +11,7 @@ import pytest
 from engine.llm.history import KEPT_BACK
 from engine.llm.servers import server
 from engine.llm.skills import Skills
-from engine.messages.commands import PressTalk, ReleaseTalk, SendText, Speak, StopReply
+from engine.messages.commands import PressTalk, ReleaseTalk, Speak, StopReply
 from engine.messages.events import WordHeard
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, says
@@ -43,44 +43,46 @@ def talking_to(address: str, documents: Path) -> Iterator[Host]:
         yield host
 
 
-def read_out(host: Host) -> None:
-    assert host.ask("read the file diary").heard == DIARY
-
-
-def read_out_and_repeat(host: Host) -> None:
-    read_out(host)
-    assert host.ask("say that again").heard == DIARY
-
-
 def begin_reading(host: Host) -> None:
-    host.post(SendText("read the file diary"))
-    host.wait(lambda: len(host.of(WordHeard)) >= 2, playing=400)
+    host.ask("what time is it")
+    host.post(Speak(DIARY, private=True))
+
+
+def read_the_clipboard(host: Host) -> None:
+    begin_reading(host)
+    assert host.ended(2).heard == DIARY
+
+
+def read_and_repeat(host: Host) -> None:
+    read_the_clipboard(host)
+    assert host.ask("say that again").heard == DIARY
 
 
 def cut_by_escape(host: Host) -> None:
     begin_reading(host)
+    host.wait(lambda: len(host.of(WordHeard)) >= 8, playing=400)
     host.post(StopReply(by_escape=True))
-    assert host.ended(1, playing=0).heard.startswith("Aurora told")
+    assert host.ended(2, playing=0).heard.startswith("Aurora told")
 
 
 def slow_down_by_voice(host: Host) -> None:
     begin_reading(host)
+    host.wait(lambda: len(host.of(WordHeard)) >= 8, playing=400)
     host.post(PressTalk())
     host.post(ReleaseTalk())
-    assert host.ended(2).heard.endswith("Casimir yesterday evening.")
+    assert host.ended(3).heard.endswith("Casimir yesterday evening.")
 
 
-def read_the_clipboard(host: Host) -> None:
+def ask_for_a_file(host: Host) -> None:
     host.ask("what time is it")
-    host.post(Speak(DIARY, private=True))
-    assert host.ended(2).heard == DIARY
+    host.ask("read the file diary")
 
 
-TALKS = [read_the_clipboard, read_out, read_out_and_repeat, cut_by_escape, slow_down_by_voice]
+TALKS = [read_the_clipboard, read_and_repeat, cut_by_escape, slow_down_by_voice, ask_for_a_file]
 
 
 @pytest.mark.parametrize("talk", TALKS)
-def test_a_file_read_aloud_does_not_go_to_another_computer(scripted, tmp_path, talk):
+def test_a_text_read_aloud_does_not_go_to_another_computer(scripted, tmp_path, talk):
     with talking_to("http://models.example/v1", tmp_path) as host:
         talk(host)
         host.ask("who wrote Hamlet")
@@ -114,6 +116,6 @@ def test_the_name_of_the_person_does_not_go_to_another_computer(scripted, tmp_pa
 
 def test_a_server_on_this_computer_knows_what_was_read(scripted, tmp_path):
     with talking_to(scripted.address, tmp_path) as host:
-        read_out(host)
+        read_the_clipboard(host)
         host.ask("who wrote Hamlet")
     assert DIARY in json.dumps(scripted.requests)

@@ -98,6 +98,15 @@ def test_above_the_models_rates_speech_is_shorter_at_the_same_pitch(rate):
         assert mean == pytest.approx(rate, rel=0.08)
 
 
+@pytest.mark.parametrize("rate", [5.5, 7.0, 7.1])
+def test_a_voice_with_a_low_limit_follows_every_rate_above_it(rate, monkeypatch):
+    monkeypatch.setattr("tests.engine.tts.test_hurried.OWN", RateRange(1.0, 5.0))
+    speech = opened(20)
+    speech.rate = rate
+    assert speech.rate == rate
+    assert len(sound(rest(speech))) / SAMPLE_RATE == pytest.approx(20 / rate, rel=0.03)
+
+
 def test_no_speech_is_faster_than_it_can_be_understood_of():
     speech = opened(1)
     speech.rate = 100.0

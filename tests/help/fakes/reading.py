@@ -1,6 +1,5 @@
 """A document in memory, and a list of documents that is not saved."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,17 +17,16 @@ def paragraph(text: str, kind: str = "text") -> Paragraph:
 
 
 class FakeDocument:
-    """`chapters`: the paragraphs of each; a heading begins with "# ", a note with "* "."""
+    """`chapters`: the paragraphs of each; a heading begins with "# "."""
 
     def __init__(self, *chapters: Sequence[str], key: str = "key", language: str = "en") -> None:
         self.key, self.title, self.author, self.language = key, "A Book", "Ada", language
         self.chapter_titles = tuple(f"Chapter {number + 1}" for number in range(len(chapters)))
-        kinds = {"#": "heading", "*": "note"}
         self.chapters = [
             Chapter(
                 title,
                 tuple(
-                    paragraph(re.sub(r"^[#*] ", "", text), kinds.get(text[:1], "text"))
+                    paragraph(text.removeprefix("# "), "heading" if text[:1] == "#" else "text")
                     for text in texts
                 ),
             )
@@ -41,11 +39,14 @@ class FakeDocument:
         self.asked.append(index)
         return self.chapters[index]
 
+    def existing(self, place: Place) -> Place:
+        return place if place.chapter < len(self.chapters) else Place()
+
     @property
     def words(self) -> list[str]:
         """All words that are read, in order."""
         parts = (each for chapter in self.chapters for each in chapter.paragraphs)
-        return [word for each in parts if each.kind != "note" for word in each.text.split()]
+        return [word for each in parts for word in each.text.split()]
 
 
 @dataclass

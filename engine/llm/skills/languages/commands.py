@@ -17,6 +17,7 @@ from engine.text import tables
 _CLAUSE_END: Final = re.compile(r"[,.;:!?…]+(?:\s|$)")
 _MOST_CLAUSES: Final = 3
 _MOST_CHARS: Final = 60  # of a sentence that some words in it decide
+_ENGLISH_TOO: Final = frozenset(table("skills", "words.toml")["english_too"].split())
 OFFER: Final = "offer"  # a row for replies to the offer to fetch a language model
 
 
@@ -74,8 +75,17 @@ def _entire(text: str, language: str, before: str) -> Command | None:
     return None
 
 
+def may_be_english(text: str) -> bool:
+    """Return whether a text is a command of another language that is a word of English too."""
+    return plain(text) in _ENGLISH_TOO
+
+
 def in_english(text: str) -> str:
-    """Return the English sentence that a command means in any language; else the text."""
+    """Return the English sentence that a command means in any language; else the text. A word of
+    English is never a command of another language.
+    """
+    if may_be_english(text):
+        return text
     found = (command(text, language) for language in SPOKEN)
     certain = (each for each in found if each is not None and each.certain)
     return next((each.means[0] for each in certain if each.means), text)

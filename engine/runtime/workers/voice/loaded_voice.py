@@ -19,9 +19,9 @@ from engine.runtime.turn.breaks import Breaks
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
-from engine.translatable import Translatable
+from engine.translatable import Progress, Translatable
 from engine.tts import pick, voices
-from engine.tts.base import Progress, TtsModel, Voice
+from engine.tts.base import TtsModel, Voice
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
 from engine.tts.voice_lookup import (

@@ -25,8 +25,7 @@ from engine.codec.wavtokenizer import WavTokenizerConfig
 from engine.errors import ModelError
 from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import shape_metadata
-from engine.translatable import Translatable
-from engine.tts.base import Progress
+from engine.translatable import Progress, Translatable
 from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
 from engine.tts.llmvox.published import paths
 from engine.tts.llmvox.published.model import UNITS, PublishedShape

@@ -19,8 +19,8 @@ from engine.codec.wavtokenizer import (
 from engine.memory import return_freed_memory
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings import SpeechSettings
-from engine.translatable import Translatable
-from engine.tts.base import Progress, TtsInfo, Voice
+from engine.translatable import Progress, Translatable
+from engine.tts.base import TtsInfo, Voice
 from engine.tts.llmvox.config import LlmVoxGeneration
 from engine.tts.llmvox.published.conversion import REFETCH, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PublishedModel, PublishedShape

@@ -13,8 +13,8 @@ from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
-from engine.translatable import Translatable
-from engine.tts.base import AudioFrame, Progress, TtsModel
+from engine.translatable import Progress, Translatable
+from engine.tts.base import AudioFrame, TtsModel
 from engine.tts.papers.synthesiser import speech_device
 from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target, precision_on

@@ -12,6 +12,7 @@ from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
+from engine.messages.reading import OpenDocument
 from engine.messages.timers import CancelTimers
 from engine.settings import FAST_LIMIT
 from tests.engine.llm.cases import CASES
@@ -55,6 +56,8 @@ def notation(action) -> str:
             return "stop"
         case ChangeSetting(key, value):
             return f"{key}={value}"
+        case OpenDocument(path):
+            return f"open={path}"
         case UseWindow(command, value):
             return f"window={command}/{value}"
         case llm.StartTimer(seconds, label, text):

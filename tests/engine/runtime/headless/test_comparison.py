@@ -15,8 +15,8 @@ from engine.runtime.factories import Factories
 from engine.runtime.headless.comparison import TITLES, compare
 from engine.settings import Settings, SpeechSettings
 from engine.systems import SYSTEMS
-from engine.translatable import Translatable
-from engine.tts.base import Progress, TtsModel, Voice
+from engine.translatable import Progress, Translatable
+from engine.tts.base import TtsModel, Voice
 from engine.tts.delays import timing, trace
 from tests.engine.runtime.by_hand import HandClock
 from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker

@@ -29,6 +29,7 @@ from engine.runtime.headless.reading_command import (
     read_aloud,
 )
 from engine.settings import Settings, SpeechSettings
+from engine.tts.base import Voice
 from tests.engine.runtime.by_hand import HandClock
 from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
 from tests.help.fakes.tts import SAMPLE_RATE, FakeTts
@@ -164,6 +165,28 @@ def test_the_place_is_that_of_the_ear_and_not_of_the_voice_and_is_saved_as_it_go
     for seconds, word in saved:  # four words a second
         assert word == pytest.approx(4 * seconds, abs=2)
     assert shelf.place(document.key).word == saved[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "stated", "options", "voice"),
+    [
+        ("auto", "it", ReadingOptions(), "Suono"),
+        ("auto", "de", ReadingOptions(), "Tone"),  # which no voice speaks
+        ("auto", "it", ReadingOptions(voice="Tone"), "Tone"),
+        ("it", "en", ReadingOptions(), "Suono"),
+    ],
+)
+def test_a_stated_language_chooses_the_voice(chosen, stated, options, voice, tmp_path, monkeypatch):
+    (tmp_path / "a.html").write_text(f"<html lang='{stated}'><p>Go on now, do it all.</p></html>")
+    voices = (Voice("Tone", "fake"), Voice("Suono", "fake", metadata={"language": "it"}))
+    model, warmed = FakeTts(), []
+    monkeypatch.setattr(model, "voices", lambda: voices)
+    monkeypatch.setattr(model, "warm", lambda each: warmed.append(each.name))
+    settings = replace(SETTINGS, speech=replace(SETTINGS.speech, language=chosen))
+    document = open_document(tmp_path / "a.html")
+    options = replace(options, language=document.language)
+    export_book(document, tmp_path / "a.wav", settings, options, factories=fakes(model))
+    assert warmed == [voice]
 
 
 def test_a_rate_and_an_unknown_voice(book, tmp_path):

@@ -24,7 +24,8 @@ from engine.runtime.headless.rate_plan import constant, parse
 from engine.runtime.headless.say_command import collect, play, say_with, write_wav
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
-from engine.tts.base import LANGUAGE, Progress, TtsModel, Voice
+from engine.translatable import Progress
+from engine.tts.base import LANGUAGE, TtsModel, Voice
 from tests.engine.runtime.by_hand import HandClock
 from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
 from tests.help.fakes.tts import SAMPLE_RATE, FakeTts

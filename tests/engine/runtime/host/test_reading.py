@@ -1,6 +1,7 @@
 """A document read aloud by the whole engine on fakes."""
 
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +11,7 @@ from engine import api
 from engine.errors import InvalidInput
 from engine.history.store import Store
 from engine.llm.base import Role
+from engine.llm.skills import Skills
 from engine.names_file import add
 from engine.reading.shelf import Shelf
 from engine.runtime.turn.facts import EchoCancelled
@@ -95,15 +97,6 @@ def test_a_pause_keeps_the_word_and_the_reading_goes_on_from_it():
         host.post(api.ReadAloud())
         host.wait(lambda: len(spoken(host)) > before)
         assert spoken(host)[before] == BOOK.chapters[0].paragraphs[1].text.split()[place.word]
-
-
-def test_the_place_is_kept_while_it_reads():
-    """As a kill finds it: nothing is stopped."""
-    with reading() as host:
-        host.engine._conductor._effects.reading._clock = lambda: float(len(host.events))
-        host.post(api.ReadAloud())
-        hear(host, 0, 1, 3)
-        host.wait(lambda: (host.parts.library.shelf.place("key")).paragraph == 1)
 
 
 def test_an_opened_document_goes_on_at_its_place_and_begins_again_after_its_end(tmp_path):
@@ -323,8 +316,43 @@ def test_a_file_that_cannot_be_opened_is_a_fault_and_the_reading_goes_on():
     with reading() as host:
         host.post(api.OpenDocument(Path("nowhere.txt")))
         host.wait(lambda: host.of(api.Failed))
+        assert [each.name for each in host.of(api.DocumentRefused)] == ["nowhere.txt"]
         host.post(api.ReadAloud())
         hear(host, 0, 1, 0)
+
+
+def test_a_file_that_is_asked_for_in_words_is_opened_and_read(tmp_path):
+    (tmp_path / FILE).write_text("")
+    skills = Skills(now=lambda: datetime(2026, 1, 5), documents=tmp_path)
+    with reading(FakeParts(model=skills)) as host:  # type: ignore[arg-type]
+        host.post(api.SendText("read the file book"))
+        hear(host, 0, 1, 4)
+        assert host.of(api.DocumentOpened)[-1].aloud
+        assert host.of(api.Failed) == []
+
+
+@pytest.mark.parametrize("before", [api.Place(0, 1, 1), None])
+def test_a_document_that_is_opened_in_a_private_conversation_leaves_no_trace(before):
+    library = FakeLibrary()
+    other = FakeDocument(["# Another", "Something else."], key="other")
+    library.documents["other.txt"] = other
+    if before is not None:
+        library.shelf.save_place(other, before, 0.0)
+    with reading(FakeParts(library=library)) as host:
+        kept = dict(library.shelf.kept)
+        host.post(api.NewConversation(private=True))
+        host.post(api.OpenDocument(Path("other.txt"), aloud=True))
+        host.post(api.NewConversation())  # it stays private: it was opened before
+        host.wait(lambda: len(host.of(api.DocumentOpened)) == 2)
+        host.post(api.ReadAloud(api.Place()))
+        hear(host, 0, 1, 1)
+        host.post(api.SkipReading(api.Unit.PARAGRAPH, -1))
+        host.post(api.CloseDocument())
+        host.wait(lambda: host.of(api.DocumentClosed))
+        assert library.shelf.kept["key"].place == kept.pop("key").place
+        assert {key: value for key, value in library.shelf.kept.items() if key != "key"} == kept
+        host.post(api.OpenDocument(Path("other.txt")))
+        host.wait(lambda: "other" in library.shelf.kept)
 
 
 def test_a_document_is_listed_and_removed():

@@ -7,7 +7,7 @@ from engine.runtime.turn.places import SECTION_WORDS, Book
 from tests.help.fakes.reading import FakeDocument
 
 BOOK = FakeDocument(
-    ["# One", "First here is this. Then two come after it.", "* A note.", "Last one."],
+    ["# One", "First here is this. Then two come after it.", "", "Last one."],
     [],
     ["# Two", "Some end."],
 )
@@ -27,13 +27,9 @@ def read(document: FakeDocument, place: Place) -> list[str]:
     return found
 
 
-def test_the_sections_are_all_words_in_order_without_the_notes():
+def test_the_sections_are_all_words_in_order():
     assert read(BOOK, Place()) == BOOK.words
     assert read(BOOK, Place(0, 1, 5)) == BOOK.words[6:]
-
-
-def test_a_note_is_read_where_the_person_starts_in_it():
-    assert read(BOOK, Place(0, 2, 1))[:2] == ["note.", "Last"]
 
 
 def test_a_long_paragraph_is_cut_at_the_ends_of_sentences_and_a_long_sentence_anywhere():
@@ -52,8 +48,8 @@ def test_a_long_paragraph_is_cut_at_the_ends_of_sentences_and_a_long_sentence_an
     ("start", "unit", "by", "end"),
     [
         (Place(0, 1, 1), Unit.SENTENCE, 1, Place(0, 1, 4)),
-        (Place(0, 1, 5), Unit.SENTENCE, 1, Place(0, 3)),  # the note is left out
-        (Place(0, 3, 1), Unit.SENTENCE, 1, Place(2, 0)),  # so is an empty chapter
+        (Place(0, 1, 5), Unit.SENTENCE, 1, Place(0, 3)),  # over an empty paragraph
+        (Place(0, 3, 1), Unit.SENTENCE, 1, Place(2, 0)),  # and an empty chapter
         (Place(0, 1, 1), Unit.SENTENCE, 2, Place(0, 3)),
         (Place(0, 1, 8), Unit.SENTENCE, -1, Place(0, 1, 4)),  # to its beginning
         (Place(0, 1, 6), Unit.SENTENCE, -1, Place(0, 1, 0)),  # near that: the one before

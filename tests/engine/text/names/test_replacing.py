@@ -23,6 +23,7 @@ NAMES = (
     Name("Jean-Luc", "john luke"),
     Name("Anna"),
     Name("Mr T", "tee"),
+    Name("Dr. No", "Joseph"),
 )
 
 
@@ -52,6 +53,7 @@ def said(text, names=NAMES, language="en", step=10_000):
         ("Anna", "Anna"),
         ("a ‖ b‖c", "a b c"),
         ("Mr T and Mr. T's", "tee and tee's"),
+        ("Dr. No laughed. I fear Dr. No.", "Joseph laughed. I fear Joseph."),
     ],
 )
 def test_the_voice_gets_the_said_form_at_the_borders_of_words(text, voice):

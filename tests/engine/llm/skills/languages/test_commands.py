@@ -445,6 +445,8 @@ def test_a_wish_about_the_pace_is_understood_in_every_language() -> None:
     for text in ("Más despacio", "Più piano", "Mais devagar", "Plus lentement"):
         assert speech_wish(text) == slower, text
     assert in_english("Tell me more") == "Tell me more"
+    for text in ("Piano.", "adagio", "normal", "Reduce"):  # words of English talk too
+        assert speech_wish(text) is None, text
     assert speech_wish("Cuéntame más") is None
 
 

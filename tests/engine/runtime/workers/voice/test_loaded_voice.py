@@ -13,8 +13,9 @@ from engine.runtime.workers.voice import reserve as file
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.reserve import _BEHIND_MS, _BLOCK_MS, Reserve
 from engine.settings import SpeechSettings
+from engine.translatable import Progress
 from engine.tts import pick
-from engine.tts.base import Progress, TtsInfo, Voice
+from engine.tts.base import TtsInfo, Voice
 from engine.tts.kokoro import paths
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import FakeSession, FakeTts
