@@ -15,7 +15,9 @@ from engine.tts.espeak.phrasing import Context
 
 @dataclass(frozen=True)
 class Cut:
-    """A piece in the speech of its context. `syllables`: the samples at which its syllables end."""
+    """A piece in the speech of its context. `syllables`: the samples at which its syllables end:
+    with the vowel, and the last one with the piece.
+    """
 
     span: Span
     syllables: tuple[int, ...]
@@ -27,11 +29,12 @@ def cut(speech: Speech, context: Context) -> Cut | None:
     start, end = onsets[context.target], onsets[context.target + 1]
     if end <= start:
         return None
-    syllables = tuple(
-        min(following.sample, end) - start
+    vowels = [
+        following.sample - start
         for phone, following in pairwise(speech.phones)
         if start <= phone.sample < end and is_nucleus(phone.ipa)
-    )
+    ]
+    syllables = (*vowels[:-1], end - start) if vowels else ()
     return Cut(Span(speech.pcm, start, end), syllables)
 
 
