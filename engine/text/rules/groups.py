@@ -30,8 +30,8 @@ _REGIONS = "US GB DE FR IN ES IT AU JP CH NZ BR CN NL PL SE".split()
 """Countries in which numbers without a country code are looked up; after a plus every country's are
 known."""
 
-_BEGIN = re.compile(r"[^\w\s]{0,3}(?:\d{1,7}\)?|\(\d{2,5}\))|[A-Z]{2}\d\d|\d\d?/\d\d?", re.ASCII)
-_DAYS = re.compile(r"\d\d?/\d\d?(?: (?:to|through|until)(?: \d\d?/\d\d?\W*)?)?", re.ASCII)
+_BEGIN = re.compile(r"[^\w\s]{0,3}(?:\d{1,7}\)?|\(\d{2,5}\)|\d\d?/\d\d?)|[A-Z]{2}\d\d", re.ASCII)
+_DAYS = re.compile(r"\W*\d\d?/\d\d?(?: (?:to|through|until)(?: \d\d?/\d\d?\W*)?)?", re.ASCII)
 _NEXT = re.compile(r"\(?\d[\d().,–-]*[^\w\s]*|[A-Z]{4}", re.ASCII)
 _OPEN_END = re.compile(r".*[\w)]")
 _LONG_GROUP = re.compile(r"\+|\d{3}")

@@ -119,7 +119,7 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 
 
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}|\$\d.*\$")
-RANGE = re.compile(r"\d\d?/\d\d? (?:to|through|until)(?: \d\d?/\d\d?\W*)?")  # maybe of days
+RANGE = re.compile(r"\W*\d\d?/\d\d? (?:to|through|until)(?: \d\d?/\d\d?\W*)?")  # maybe of days
 LONGEST_RUN = 9
 OPENS_LONG = re.compile(  # maybe a direction of several words: (in a deep voice), * sighs *
     r"(?<!\S)(?:[\[(*_](?:in|with)(?: an?(?: [\w-]+,?){0,4}| [\w-]+,?)?"
