@@ -131,8 +131,8 @@ def _plainer(text: str) -> str:
     text = _COMMENT.sub("", text)
     text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub(",", text))
     text = _REPEATING.sub(r".\1\2\\text{repeating}", text)
-    for script, mark in ((_RAISED, "^"), (_LOWERED, "_")):
-        text = script.sub(lambda match, mark=mark: f"{mark}{{{_plain(match[0])}}}", text)
+    text = _RAISED.sub(lambda match: f"^{{{_plain(match[0])}}}", text)
+    text = _LOWERED.sub(lambda match: f"_{{{_plain(match[0])}}}", text)
     text = _MICRO.sub(lambda match: rf"\text{{µ{match[1] or match[2]}}}", text)
     text = _OHM.sub(r"\1\2Ω", text).replace("||", r"\|").replace(r"\exists!", r"\existsone ")
     for sign, parts in UNICODE_FRACTIONS.items():
