@@ -194,8 +194,7 @@ def restarts(truth: Truth) -> Any:
 
 def measure(engine: str, text: str, moves: list[float], draw: random.Random) -> Iterator[str]:
     """Yield the line of each move, and its error in %."""
-    truth, clock, parts = Truth(), SteppedClock(), FakeParts()
-    told: list[Any] = []
+    truth, clock, parts, told = Truth(), SteppedClock(), FakeParts(), list[Any]()
     factories = replace(parts.factories(), synthesiser=registry.load)
     controls = LiveControls(lead_ms=240)
     controls.rate = moves[0]
