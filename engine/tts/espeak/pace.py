@@ -12,7 +12,7 @@ from engine.tts.rate import PLAIN, paced
 
 OWN_WORDS_PER_MINUTE: Final = 175  # espeak's own default; 4.6 SPS on ordinary text
 _SLOWEST, _FASTEST = 80, 450  # words per minute espeak can do
-# Reached within 10 % on four kinds of text by all six voices at every whole SPS up to 10, and at
+# Reached within 8 % on four kinds of text by all six voices at every whole SPS up to 10, and at
 # 1.5 and 2.5. At 11 within 4 %, but short sentences are 11 to 14 % too slow; espeak ends at 11.4.
 # To measure again: `python -m tests.benchmarks.formant_rates`.
 RATE_RANGE: Final = RateRange(1.0, 11.0)
