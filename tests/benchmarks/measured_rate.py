@@ -12,7 +12,7 @@ import argparse
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -192,7 +192,7 @@ def restarts(truth: Truth) -> Any:
     return patch.object(Session, "_note_rate", on_note)
 
 
-def measure(engine: str, text: str, moves: list[float], draw: random.Random) -> Iterator[str]:
+def measure(engine: str, text: str, moves: Sequence[float], draw: random.Random) -> Iterator[str]:
     """Yield the line of each move, and its error in %."""
     truth, clock, parts, told = Truth(), SteppedClock(), FakeParts(), list[Any]()
     factories = replace(parts.factories(), synthesiser=registry.load)
