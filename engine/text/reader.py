@@ -224,6 +224,8 @@ class Reader:
                 size = self._readings.thousands(texts, context) or 1
                 entry = _joined(run[:size], self._readings.group_mark)
                 after = run[size].peeled.body if size < len(run) else following
+                if len(run) > 2 and groups.is_range(texts):
+                    after = run[2].peeled.body  # shows whether both are days
                 words += self._take(entry, self._read(entry.peeled, after))
             del run[:size]
             entire = False

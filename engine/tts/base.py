@@ -107,7 +107,7 @@ class AudioFrame:
     """The next samples of the utterance.
 
     `sample` is the position of pcm[0] in the utterance; `onsets` are those in this frame, in order.
-    `rate` and `mean` are measured up to the end of this frame, in SPS: since the target changed,
+    `rate` and `mean` are measured up to the middle of this frame, in SPS: since the target changed,
     and over the utterance. None if there is too little speech to measure.
     """
 

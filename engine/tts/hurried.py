@@ -101,7 +101,8 @@ class Hurried:
         inner = self._session.rewind(sample - offset)
         if inner is None:
             return None
-        self._begin(inner, inner + offset)
+        if inner < self._inner:  # else the session still holds samples before it
+            self._begin(inner, inner + offset)
         return inner + offset
 
     def close(self) -> None:

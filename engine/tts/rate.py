@@ -14,7 +14,7 @@ from engine.settings import FASTEST, SLOWEST
 PLAIN: Final = 1.0  # the pace of most words
 # The least speech whose rate is measured.
 LEAST_S: Final = 1.0
-LEAST_SYLLABLES: Final = 4
+LEAST_SYLLABLES: Final = 2
 
 
 def paced(rate: float, pace: float) -> float:
@@ -22,40 +22,44 @@ def paced(rate: float, pace: float) -> float:
     return min(max(rate * pace, min(rate, SLOWEST)), max(rate, FASTEST))
 
 
+@dataclass(frozen=True)
+class _Syllables:
+    """Syllables that follow each other evenly from one sample to another."""
+
+    begin: int
+    end: int
+    count: int
+
+
 @dataclass
 class _Stretch:
-    """The syllables that ended from the sample `start` on: samples of the `first` and the `last`
-    end, the `count` of all, and how many ended at the first sample (`at_first`).
+    """The speech from the sample `start` on (None = from its first sound) up to the `end` of its
+    sound: the `count` of its syllables, of which the first and the last may be parts.
     """
 
-    start: int = 0
-    first: int = 0
-    last: int = 0
-    count: int = 0
-    at_first: int = 0
+    start: int | None = None
+    end: int = 0
+    count: float = 0.0
 
-    def add(self, sample: int) -> None:
-        if sample < self.start:
-            return
-        if not self.count:
-            self.first = sample
-        self.at_first += sample == self.first
-        self.count += 1
-        self.last = sample
+    def add(self, said: _Syllables, now: int) -> None:
+        """Add the part of some syllables that sounds from the start to the sample `now`."""
+        begin, end = max(said.begin, self.start or 0), min(said.end, now)
+        if begin < end:
+            self.start = begin if self.start is None else self.start
+            self.count += said.count * (end - begin) / (said.end - said.begin)
+            self.end = end
 
     def rate(self, sample_rate: float) -> float | None:
-        """Return the SPS between the first and the last end; None if there is too little speech to
-        measure.
-        """
-        length, syllables = self.last - self.first, self.count - self.at_first
-        if length < LEAST_S * sample_rate or syllables < LEAST_SYLLABLES:
+        """Return the SPS; None if there is too little speech to measure."""
+        length = self.end - (self.start or 0)
+        if length < LEAST_S * sample_rate or self.count < LEAST_SYLLABLES:
             return None
-        return syllables * sample_rate / length
+        return self.count * sample_rate / length
 
 
 class SyllableMeter:
     """Measures three rates: since the target changed and over the utterance, both up to the end of
-    the last syllable, and in a window before now. Positions are samples or frames.
+    the sound, and in a window before now. Positions are samples or frames.
     """
 
     def __init__(self, sample_rate: float, window: int = 0) -> None:
@@ -63,17 +67,36 @@ class SyllableMeter:
         self.count = 0  # of all syllables
         self._sample_rate = sample_rate
         self._window = window
-        self._ends: deque[int] = deque()  # of syllables that rates() has not counted yet
+        self._words: list[int] = []  # beginnings behind the last syllable
+        self._end = 0  # of the last syllable
+        self._expected = 0  # end of the one after it, if that has begun; else 0
+        self._unheard: deque[_Syllables] = deque()  # rates() has not counted them entirely
         self._recent_ends: deque[int] = deque()  # of syllables in the window
         self._whole, self._steady = _Stretch(), _Stretch()
 
+    def begin_word(self, sample: int) -> None:
+        """A word begins: its first syllable does not include the silence before it."""
+        self._words.append(sample)
+
     def add(self, sample: int, syllables: int = 1) -> None:
         """Add syllables that end at `sample`, in ascending order."""
-        self._ends.extend([sample] * syllables)
+        if not syllables:
+            return
+        self._unheard.append(self._next(sample, syllables))
+        self._words = [word for word in self._words if word >= sample]
+        self._end, self._expected = sample, 0
         self._recent_ends.extend([sample] * syllables)
-        while self._recent_ends and self._recent_ends[0] < sample - self._window:
+        while self._recent_ends[0] < sample - self._window:
             self._recent_ends.popleft()
         self.count += syllables
+
+    def expect(self, sample: int) -> None:
+        """The next syllable has begun and will probably end at `sample`; add() follows."""
+        self._expected = sample
+
+    def _next(self, end: int, count: int = 1) -> _Syllables:
+        begin = max([self._end, *(word for word in self._words if word < end)])
+        return _Syllables(min(begin, end - 1), end, count)
 
     def recent_rate(self, now: int) -> float | None:
         """Return the SPS in the window before sample `now`; None before the first syllable."""
@@ -84,22 +107,30 @@ class SyllableMeter:
         return ended * self._sample_rate / length
 
     def restart(self, sample: int) -> None:
-        """Measure the rate since the change of the target from this sample on."""
-        self._steady = _Stretch(sample)
+        """Measure the rate since the change of the target from this sample on, also a pause there;
+        the silence before the first word does not count.
+        """
+        self._steady = _Stretch(sample if self.count else None)
 
     def branch(self) -> "SyllableMeter":
         """Return an independent copy that continues from this state."""
         other = copy(self)
-        other._ends, other._recent_ends = self._ends.copy(), self._recent_ends.copy()
+        other._words, other._unheard = self._words.copy(), self._unheard.copy()
+        other._recent_ends = self._recent_ends.copy()
         other._whole, other._steady = copy(self._whole), copy(self._steady)
         return other
 
     def rates(self, now: int) -> tuple[float | None, float | None]:
-        """Return the SPS of all syllables that ended by sample `now`: since the rate changed, and
-        over the utterance; None if there is too little speech. `now` must not fall.
+        """Return the SPS up to sample `now`: since the rate changed, and over the utterance; None
+        if there is too little speech. `now` must not fall.
         """
-        while self._ends and self._ends[0] <= now:
-            end = self._ends.popleft()
-            self._whole.add(end)
-            self._steady.add(end)
-        return self._steady.rate(self._sample_rate), self._whole.rate(self._sample_rate)
+        while self._unheard and self._unheard[0].end <= now:
+            said = self._unheard.popleft()
+            self._whole.add(said, now)
+            self._steady.add(said, now)
+        whole, steady = copy(self._whole), copy(self._steady)
+        if self._unheard or self._expected:
+            said = self._unheard[0] if self._unheard else self._next(self._expected)
+            whole.add(said, now)
+            steady.add(said, now)
+        return steady.rate(self._sample_rate), whole.rate(self._sample_rate)

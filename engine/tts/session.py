@@ -165,7 +165,9 @@ class Session(ABC):
         """Add the onset of a word at a sample of the utterance; None = at the next sample to be
         made.
         """
-        self._onsets.append(Onset(word, self._made if sample is None else sample))
+        sample = self._made if sample is None else sample
+        self._onsets.append(Onset(word, sample))
+        self._meter.begin_word(sample)
 
     def _note_rate(self) -> None:
         """If the rate has changed, restart its measurement after the queued samples."""
@@ -184,7 +186,8 @@ class Session(ABC):
         while self._onsets and self._onsets[0].sample < end:
             onsets.append(self._onsets.popleft())
         pcm = faded_in(self._limiter.limit(pcm, start), self._sample_rate, start)
-        return AudioFrame(pcm, start, tuple(onsets), *self._meter.rates(end))
+        rates = self._meter.rates(start + len(pcm) // 2)  # shown while this frame sounds
+        return AudioFrame(pcm, start, tuple(onsets), *rates)
 
     def _drop_from(self, sample: int) -> None:
         """Drop speech from a sample of the utterance on."""

@@ -47,7 +47,7 @@ class WordBegun:
 
 @dataclass(frozen=True)
 class FrameCue:
-    """Start of a frame (samples of the utterance), its level, and the rate measured up to its end,
+    """Start of a frame (samples of the utterance), its level, and the rate up to its middle:
     since the target changed and over the utterance.
     """
 

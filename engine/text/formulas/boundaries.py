@@ -1,5 +1,5 @@
 r"""Find the formulas in a stream of characters: $...$, $$...$$, \(...\), \[...\], environments,
-and commands in plain text.
+commands in plain text, and integrals, sums and products with limits.
 
 Invariant: the parts joined are the text that was pushed, however it was cut. A formula is emitted
 complete once it has closed. Other text is emitted as soon as it cannot become a formula: an amount
@@ -17,7 +17,12 @@ _RESCANNED: Final = 120
 """Characters of what is no formula that are searched for one again; more would be quadratic."""
 _LONGEST_TERM = 40
 
-_SPECIAL = re.compile(r"[$\\`\n]")
+_LONGEST_BIG = 80
+_SPECIAL = re.compile(r"[$\\`\n∫∑∏]")
+_LIMITS = re.compile("[_^⁰¹²³⁴-⁾ⁱⁿ₀-₎ₐ-ₜᵢᵣᵤᵥⱼ]")
+_BIG = re.compile(
+    r"(?:∫(?:\{[^{}]*\}|\S)+\s.*?[^A-Za-z]d[A-Za-z]|[∑∏](?:\{[^{}]*\}|\S)+\s[^\s,;.!?]+)"
+)
 _FUNCTIONS = "sin cos tan log ln exp max min lim gcd lcm det mod arg sup inf cot sec csc".split()
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]+)$")
@@ -131,7 +136,7 @@ class Boundaries:
 def _judge(held: str, before: str) -> Verdict:
     if held[0] == "$":
         return _display(held) if held.startswith("$$") else _dollar(held, before)
-    return _backslash(held, before)
+    return _backslash(held, before) if held[0] == "\\" else _big(held)
 
 
 def _limited(held: str, longest: int) -> Verdict | None:
@@ -213,6 +218,16 @@ def _backslash(held: str, before: str) -> Verdict:
     if held.startswith("\\begin{"):
         return _environment(held)
     return _bare(held)
+
+
+def _big(held: str) -> Verdict:
+    """∫₀¹ x² dx, ∑_{i=1}^n i: it ends with its differential or its first term."""
+    if len(held) > 1 and not _LIMITS.match(held[1]):
+        return Verdict.NONE
+    if _BIG.fullmatch(held[:-1]) and not (held[-1].isalnum() or held[-1] in "_^{}()"):
+        return Verdict.CLOSED_BEFORE
+    ends = held[-1] == "\n"
+    return Verdict.NONE if ends else _limited(held, _LONGEST_BIG) or Verdict.OPEN
 
 
 def _bracketed(held: str, closing: str) -> Verdict:

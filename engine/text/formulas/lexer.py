@@ -5,6 +5,7 @@ brackets, small spaces) are dropped.
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 
@@ -31,9 +32,8 @@ class Token:
     inner: str = ""
 
 
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789-+n")
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_RAISED, _LOWERED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ]+"), re.compile("[₀-₉]+")
+_RAISED = re.compile("[⁰¹²³⁴-⁾ⁱⁿᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻ]+")
+_LOWERED = re.compile("[₀-₎ₐ-ₜᵢᵣᵤᵥⱼ]+")
 _THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))")
 _DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _COMMENT = re.compile(r"(?<!\\)%.*")
@@ -131,14 +131,19 @@ def _plainer(text: str) -> str:
     text = _COMMENT.sub("", text)
     text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub(",", text))
     text = _REPEATING.sub(r".\1\2\\text{repeating}", text)
-    text = _RAISED.sub(lambda match: "^{" + match[0].translate(_SUPERSCRIPTS) + "}", text)
-    text = _LOWERED.sub(lambda match: "_{" + match[0].translate(_SUBSCRIPTS) + "}", text)
+    text = _RAISED.sub(lambda match: f"^{{{_plain(match[0])}}}", text)
+    text = _LOWERED.sub(lambda match: f"_{{{_plain(match[0])}}}", text)
     text = _MICRO.sub(lambda match: rf"\text{{µ{match[1] or match[2]}}}", text)
     text = _OHM.sub(r"\1\2Ω", text).replace("||", r"\|").replace(r"\exists!", r"\existsone ")
     for sign, parts in UNICODE_FRACTIONS.items():
         top, bottom = parts.split("/")
         text = text.replace(sign, rf"\frac{{{top}}}{{{bottom}}}")
     return text.replace("°", r"^\circ ").replace("√", r"\sqrt ").replace("’", "'")
+
+
+def _plain(script: str) -> str:
+    """Return raised or lowered characters as ordinary ones."""
+    return unicodedata.normalize("NFKC", script).replace("\N{MINUS SIGN}", "-")
 
 
 def _token(match: re.Match[str], *, upright: bool) -> list[Token]:

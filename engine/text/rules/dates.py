@@ -128,7 +128,8 @@ def _is_end_of_days(body: str, context: Context) -> bool:
         return True
     if not _LATE.fullmatch(body):
         return False
-    return bool(re.fullmatch(r"\d{1,2}/\d{1,2}", context.previous)) or context.after in _UNTIL
+    ends = (re.fullmatch(r"\d{1,2}/\d{1,2}", each) for each in (before, context.after))
+    return any(ends) or context.after in _UNTIL
 
 
 def day(body: str, context: Context) -> Reading | None:

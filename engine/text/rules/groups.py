@@ -30,7 +30,8 @@ _REGIONS = "US GB DE FR IN ES IT AU JP CH NZ BR CN NL PL SE".split()
 """Countries in which numbers without a country code are looked up; after a plus every country's are
 known."""
 
-_BEGIN = re.compile(r"[^\w\s]{0,3}(?:\d{1,7}\)?|\(\d{2,5}\))|[A-Z]{2}\d\d", re.ASCII)
+_BEGIN = re.compile(r"[^\w\s]{0,3}(?:\d{1,7}\)?|\(\d{2,5}\)|\d\d?/\d\d?)|[A-Z]{2}\d\d", re.ASCII)
+_DAYS = re.compile(r"\W*\d\d?/\d\d?(?: (?:to|through|until)(?: \d\d?/\d\d?\W*)?)?", re.ASCII)
 _NEXT = re.compile(r"\(?\d[\d().,–-]*[^\w\s]*|[A-Z]{4}", re.ASCII)
 _OPEN_END = re.compile(r".*[\w)]")
 _LONG_GROUP = re.compile(r"\+|\d{3}")
@@ -85,8 +86,10 @@ def begins(text: str) -> bool:
 
 def continues(run: Sequence[str], text: str) -> bool:
     """Return whether `text` may be the next group; a single figure may be one only after a longer
-    group.
+    group. The days or fractions of a range are read together, too.
     """
+    if "/" in run[0]:
+        return is_range((*run, text))
     if (
         len(run) == LONGEST
         or not begins(run[0])
@@ -97,6 +100,11 @@ def continues(run: Sequence[str], text: str) -> bool:
     if text.isalpha():
         return len(run) == 1 and run[0][0].isalpha()
     return not _SMALL.fullmatch(text) or any(map(_LONG_GROUP.search, run))
+
+
+def is_range(run: Sequence[str]) -> bool:
+    """Return whether tokens are "3/4 to 3/11" or its beginning."""
+    return bool(_DAYS.fullmatch(" ".join(run)))
 
 
 def thousands(run: Sequence[str], context: Context) -> int:

@@ -15,7 +15,9 @@ from engine.tts.espeak.phrasing import Context
 
 @dataclass(frozen=True)
 class Cut:
-    """A piece in the speech of its context. `syllables`: the samples at which its syllables end."""
+    """A piece in the speech of its context. `syllables`: the samples at which its syllables end:
+    the last one with the piece, others before the one consonant, or half of several, behind them.
+    """
 
     span: Span
     syllables: tuple[int, ...]
@@ -27,11 +29,10 @@ def cut(speech: Speech, context: Context) -> Cut | None:
     start, end = onsets[context.target], onsets[context.target + 1]
     if end <= start:
         return None
-    syllables = tuple(
-        min(following.sample, end) - start
-        for phone, following in pairwise(speech.phones)
-        if start <= phone.sample < end and is_nucleus(phone.ipa)
-    )
+    phones = [pair for pair in pairwise(speech.phones) if start <= pair[0].sample < end]
+    vowels = [place for place, (phone, _) in enumerate(phones) if is_nucleus(phone.ipa)]
+    last = [phones[one + (other - one - 1) // 2][1] for one, other in pairwise(vowels)]
+    syllables = (*(following.sample - start for following in last), end - start) if vowels else ()
     return Cut(Span(speech.pcm, start, end), syllables)
 
 

@@ -88,6 +88,15 @@ class KokoroScript:
     firsts: tuple[int, ...]
     ends: tuple[int, ...]
 
+    @property
+    def syllable_ends(self) -> npt.NDArray[np.bool_]:
+        """The symbols with which a syllable ends: its vowel, or the last sound of the word."""
+        ends = self.nuclei.copy()
+        for first, end in zip(self.firsts, self.ends, strict=True):
+            for last in np.flatnonzero(ends[first:end])[-1:]:
+                ends[first + last], ends[end - 1] = False, True
+        return ends
+
 
 def make_script(
     words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, accent: str

@@ -200,15 +200,18 @@ class KokoroSession(Session):
         last = first + len(places) - 1
         over = plan.request.closed and last == plan.limit
         began, sounded = state.began, state.sounded
-        onsets, edges, nuclei = plan.onsets - _SOONER, plan.edges, plan.script.nuclei
+        onsets, edges, ends = plan.onsets - _SOONER, plan.edges, plan.script.syllable_ends
         while began < len(onsets) and (onsets[began] < last or over):
             place = min(max(0, int(onsets[began]) - first), len(places) - 2)
             self._begin_words(state.first + began, state.first + began + 1, int(places[place]))
             began += 1
-        while sounded < len(nuclei) and edges[sounded + 1] <= last:
-            if nuclei[sounded]:
+        while sounded < len(ends) and edges[sounded + 1] <= last:
+            if ends[sounded]:
                 self._meter.add(int(places[max(0, int(edges[sounded + 1]) - first)]))
             sounded += 1
+        for end in sounded + np.flatnonzero(ends[sounded:])[:1]:
+            if plan.script.words[end] < began:
+                self._meter.expect(int(places[-1]) + FRAME * (int(edges[end + 1]) - last))
         return replace(state, done=last, began=began, sounded=sounded)
 
     def _begin_words(self, first: int, last: int, sample: int) -> None:

@@ -119,6 +119,7 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 
 
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}|\$\d.*\$")
+RANGE = re.compile(r"\W*\d\d?/\d\d? (?:to|through|until)(?: \d\d?/\d\d?\W*)?")  # maybe of days
 LONGEST_RUN = 9
 OPENS_LONG = re.compile(  # maybe a direction of several words: (in a deep voice), * sighs *
     r"(?<!\S)(?:[\[(*_](?:in|with)(?: an?(?: [\w-]+,?){0,4}| [\w-]+,?)?"
@@ -132,7 +133,12 @@ OPENS = re.compile(  # maybe a tag or a direction, or a line that defines a link
 
 
 def first_of_run(tokens: list[str], place: int) -> int:
-    """The place of the first of the groups of figures that the token at `place` may belong to."""
+    """The place of the first of the groups of figures that the token at `place` may belong to, or
+    of the range.
+    """
+    for first in (max(0, place - 2), max(0, place - 1)):
+        if RANGE.fullmatch(" ".join(tokens[first : place + 1])):
+            return first
     first = place
     while first > max(0, place - LONGEST_RUN) and all(
         map(GROUP.fullmatch, tokens[first - 1 : first + 1])
@@ -153,7 +159,7 @@ def first_undecided(tokens: list[tuple[int, int]], text: str) -> int:
 
 def hold_back_is_at_most_one_token(text: str) -> None:
     """When a token that is spoken is complete, every word that begins before that token is out, or
-    before the first of its groups if it is figures in a row of groups.
+    before the first of its groups if it is figures in a row of groups, or of its range of days.
 
     What may open a tag, a direction or a citation waits for the next token, and the word before it,
     which may get its pause, waits with it. A formula is one token, and so is what may still become

@@ -1,9 +1,7 @@
 """Latency by arithmetic: hand-made traces, and the same figures as speaking against a clock."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from engine.errors import SettingsError
@@ -18,7 +16,6 @@ from engine.tts.delays import (
     words_before_sound,
 )
 from engine.tts.espeak.model import EspeakModel
-from engine.tts.rate import SyllableMeter
 from engine.tts.speeds import FILE, keep, places
 from tests.help.fakes.tts import LostTts
 
@@ -77,56 +74,6 @@ def test_speech_that_finds_no_end_is_cut_off():
     found = trace(model, model.voices()[0], "A short text.", 4.0)
     longest = longest_s(["A", "short", "text."], 4.0)
     assert sum(frame.seconds for frame in found.frames) == pytest.approx(longest, abs=0.2)
-
-
-# ----------------------------------------------------------------------------- the meter of a rate
-
-
-def test_the_meter_counts_syllables_over_its_window():
-    meter = SyllableMeter(12.5, window=10)
-    assert meter.recent_rate(1) is None
-    meter.add(1)
-    assert meter.recent_rate(2) == pytest.approx(1 / 0.16)
-    assert meter.recent_rate(11) == pytest.approx(1 / 0.8)
-    assert meter.recent_rate(12) == 0.0
-
-
-def metered(meter: SyllableMeter, ends: Iterable[float], now: float) -> list[float | None]:
-    """Rates since the last change and over the utterance, after syllables that end at `ends` s."""
-    for end in ends:
-        meter.add(round(end * 1000))
-    return [None if each is None else round(each, 2) for each in meter.rates(round(now * 1000))]
-
-
-def test_the_rate_is_that_of_the_speech_without_the_silence_behind_it():
-    meter = SyllableMeter(1000)
-    assert metered(meter, np.arange(1, 21) / 5, 4.0) == [5.0, 5.0]
-    assert metered(meter, (), 9.0) == [5.0, 5.0]
-
-
-@pytest.mark.parametrize("other", [2.5, 3.0, 7.0])
-def test_two_seconds_after_a_move_the_rate_is_the_new_one_and_the_mean_that_of_all(other):
-    meter = SyllableMeter(1000)
-    metered(meter, np.arange(1, 13) / 6, 2.0)
-    meter.restart(2000)
-    rates = metered(meter, 2 + np.arange(1, 2 * other + 1) / other, 4.0)
-    assert rates[0] == pytest.approx(other, rel=0.05)
-    assert rates[1] == pytest.approx((12 + 2 * other) / 4, rel=0.1)
-
-
-def test_too_little_speech_tells_no_rate():
-    meter = SyllableMeter(1000)
-    assert metered(meter, (0.5, 0.7, 0.9, 1.2), 3.0) == [None, None]
-    meter = SyllableMeter(1000)
-    assert metered(meter, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 3.0) == [None, None]
-
-
-def test_a_branch_counts_for_itself():
-    meter = SyllableMeter(1000)
-    metered(meter, np.arange(1, 11) / 5, 2.0)
-    other = meter.branch()
-    metered(meter, 2 + np.arange(1, 5) / 1, 6.0)
-    assert metered(other, 2 + np.arange(1, 11) / 5, 4.0) == [5.0, 5.0]
 
 
 # ---------------------------------------------------------- how many utterances are spoken at once

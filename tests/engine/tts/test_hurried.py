@@ -158,3 +158,18 @@ def test_after_fast_speech_plain_speech_can_be_taken_back():
     last = onsets(plain)[-1]
     assert speech.rewind(last.sample) == last.sample
     assert speech.step().onsets[0] == last
+
+
+def test_a_rewind_into_speech_that_was_not_returned_yet_leaves_no_gap():
+    """As in a long word, behind whose end alone another rate can begin."""
+    session = EvenSession()
+    speech = Hurried(session, SAMPLE_RATE)
+    for _ in range(4):
+        speech.push_word("go")
+    frames = [speech.step() for _ in range(5)]
+    session.rewind = lambda sample: 6_000  # type: ignore[method-assign]
+    assert speech.rewind(3_000) == 6_000
+    following = speech.step()
+    assert isinstance(frames[-1], AudioFrame)
+    assert isinstance(following, AudioFrame)
+    assert following.sample == frames[-1].sample + len(frames[-1].pcm)

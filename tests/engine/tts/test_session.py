@@ -1,5 +1,7 @@
 """The base of sessions, with a system that says a tone for every word."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -49,18 +51,66 @@ def test_what_is_made_at_once_comes_in_frames_of_80_ms():
     assert [frame.sample for frame in frames if frame.onsets] == [0, SECOND]
 
 
-def test_a_new_rate_is_measured_behind_what_was_made():
+class Uneven(Tones):
+    """Words of 1 to 5 syllables of different lengths at any rate, and pauses between some of them.
+    `places`: begin and end of each syllable.
+    """
+
+    def __init__(self, draw: random.Random) -> None:
+        super().__init__()
+        self._draw = draw
+        self.places: list[tuple[int, int]] = []
+
+    def _make(self) -> bool:
+        if not self._due:
+            return False
+        draw, length = self._draw, SECOND / (self.rate or 4.0)
+        if draw.random() < 0.2:
+            self._append(np.zeros(round(draw.uniform(0.5, 2) * length), np.float32))
+        self._begin_word(self._due.pop(0))
+        for _ in range(draw.choice((1, 1, 1, 2, 2, 3, 5))):
+            begin = self._made
+            self._append(np.full(round(draw.uniform(0.4, 1.8) * length), 0.25, np.float32))
+            self._meter.add(self._made)
+            self.places.append((begin, self._made))
+        return True
+
+    def true_rate(self, moved: int, now: int) -> float:
+        """Return the SPS of what sounds between two samples, without a silence at its end."""
+        sounding = [place for place in self.places if place[0] < now and place[1] > moved]
+        parts = [(min(end, now) - max(begin, moved)) / (end - begin) for begin, end in sounding]
+        return sum(parts) * SECOND / (min(now, sounding[-1][1]) - moved)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_seconds_after_a_move_the_rate_is_that_of_the_speech_since_it_is_heard(seed):
+    draw = random.Random(seed)
+    session = Uneven(draw)
+    push(session, ["one"] * 300, ended=False)
+    for _ in range(12):
+        session.rate = draw.uniform(3.0, 5.0)
+        moved = session._made
+        while isinstance(frame := session.step(), AudioFrame) and frame.sample < moved + 2 * SECOND:
+            pass
+        assert isinstance(frame, AudioFrame)
+        now = frame.sample + len(frame.pcm) // 2
+        assert frame.rate == pytest.approx(session.true_rate(moved, now), rel=0.05)
+    session.end_input()
+    frames = drain(session)
+    last = session.places[-1][1]
+    assert frames[-1].mean == pytest.approx(session.true_rate(session.places[0][0], last), rel=0.01)
+
+
+def test_directly_after_a_move_no_rate_is_measured():
     session = Tones()
-    push(session, ["one"] * 8, ended=False)
+    push(session, ["one"] * 3, ended=False)
     session.rate = 4.0
-    for _ in range(5 * 13):
-        session.step()
+    assert [frame.rate for frame in drain(session)][-1] == pytest.approx(1.0)
     session.rate = 3.0
-    assert [frame.rate for frame in drain(session)][-1] is None
-    session.rate = 4.0
-    push(session, ["one"] * 8)
+    push(session, ["one"])
     last = drain(session)[-1]
-    assert (last.rate, last.mean) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert last.rate is None
+    assert last.mean == pytest.approx(1.0)
 
 
 def test_the_end_fades_and_words_without_a_sound_begin_in_it():

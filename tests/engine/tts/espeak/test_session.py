@@ -33,6 +33,17 @@ def test_the_rate_is_met_within_a_tenth(model, text, rate):
         ("Yes. No. Stop. Right. Good. Fine. Wait. Go. Sure. Why? When? Here. There. Now.", 0.15),
         ("Thank you. Of course. Not yet. Maybe. Come on. Get up. Try that. Okay.", 0.06),
         ("I like it. Come with me. That is true. Not at all. We can go. Try again.", 0.04),
+        (
+            "Who took my keys? They were right here. I looked under the sofa. I asked the children "
+            "too. Peter said nothing. Maria laughed out loud. She had hidden them. It was only a "
+            "joke. I did not find it funny. We still missed the bus.",
+            0.02,
+        ),
+        (
+            "Take a seat. Have some tea. Shut the door. Light the lamp. Draw a map. Call the cat. "
+            "Feed the fish. Wash the car. Mow the lawn. Fix the roof.",
+            0.02,
+        ),
     ],
 )
 def test_short_sentences_come_near_the_rate(model, text, most, rate):
