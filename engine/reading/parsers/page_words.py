@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
+from engine.characters import join_surrogates
 from engine.reading.parsers.blocks import tidy
 from engine.reading.parsers.page_layout import Piece
 
@@ -28,7 +29,7 @@ def pieces(raw: Any, page: Any, most: int, turned: int) -> Iterator[Piece]:
     """
     count = min(raw.FPDFText_CountChars(page), most)
     codes = array("I", map(partial(raw.FPDFText_GetUnicode, page), range(count)))
-    text = codes.tobytes().decode("utf-32-le", "replace")
+    text = codes.tobytes().decode("utf-32-le", "surrogatepass")
     reader = _WordReader(raw, page, turned)
     piece: Piece | None = None
     for found in _WORD.finditer(text):
@@ -78,7 +79,7 @@ class _WordReader:
         bold = _BOLD.search(self._name.value) is not None
         if text[-1] in _HYPHENS:
             text = f"{text[:-1]}-"
-        text = tidy(text)
+        text = tidy(join_surrogates(text))
         return Piece(left, right, text, base, size, bold) if text else None
 
     def _edges(self, index: int) -> tuple[float, float, float]:

@@ -86,7 +86,7 @@ class _Document:
 
     def _pieces(self, number: int) -> list[Piece]:
         """Return the pieces of text of a page, none of a page that cannot be read."""
-        with suppress(self._error):
+        with suppress(self._error, UnicodeError):
             page = self._pdf[number]
             text = page.get_textpage()
             turned = page.get_rotation()

@@ -36,17 +36,14 @@ _CHAPTER: Final = re.compile(
 def parse_html(text: str) -> Parsed:
     """Read a page, without the menus and the like around its main part."""
     root = parse_tree(text, is_html=True)
-    main = root.find(".//main")
+    main, page = root.find(".//main"), root.find(".//html")
     titles = ("".join(each.itertext()) for each in root.iter("title"))
     authors = (each for each in root.iter("meta") if each.get("name", "").lower() == "author")
-    language = ""
-    for each in root.iter("html"):
-        language = each.get("lang") or each.get("xml:lang", "")
     return _document(
         Page(root if main is None else main).blocks,
         next(titles, ""),
         author=next((each.get("content", "") for each in authors), ""),
-        language=language,
+        language="" if page is None else page.get("lang") or page.get("xml:lang", ""),
     )
 
 

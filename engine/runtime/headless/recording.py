@@ -24,7 +24,7 @@ from engine.runtime.headless.chapter_speech import ChapterSpeech
 from engine.runtime.headless.offline_synthesis import SpeechRequest
 from engine.tts.base import TtsModel
 
-_CHARACTERS: Final = 3_000  # of a part, some three minutes, which a killed export makes again
+_CHARACTERS: Final = 1_500  # of a part: what a killed export makes again, and threads share
 _MOST_THREADS: Final = 4  # a model takes memory
 
 LoadedVoice = tuple[TtsModel, SpeechRequest]
