@@ -14,8 +14,8 @@ from engine.reading.parsers.page_layout import Piece
 
 _GAP: Final = 0.9  # of the size, between two words of one piece
 _SHIFTED: Final = 0.1  # of the size: a word on another base line begins a piece
-_RAISED: Final = 0.2  # of the size: the number of a note is so much higher than its word
-_SMALL: Final = 0.85  # of the size: and so small
+_RAISED: Final = 0.2  # of the size: the number of a note is higher than its word by this,
+_SMALL: Final = 0.85  # and smaller than this
 _BOLD: Final = re.compile(rb"bold|black|demi|medi\b|cmbx|sfbx|-b\b", re.IGNORECASE)
 _HYPHENS: Final = "\ufffe\x02\xad"  # pdfium's signs for one at the end of a line
 _WORD: Final = re.compile(rf"[^\s{_HYPHENS}]+[{_HYPHENS}]?")

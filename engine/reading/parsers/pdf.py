@@ -111,10 +111,10 @@ class _Document:
 
     def _chapter_starts(self) -> list[_Start]:
         """Return the chapters of the bookmarks: the first level, and deeper ones where a chapter is
-        long. What is longer still is divided into runs of pages.
+        long. Chapters that are still long are divided into runs of pages.
         """
         marks = self._bookmarks()
-        # What stands above the first heading belongs to its chapter.
+        # Text above the first heading belongs to its chapter.
         starts = [_Start(self._title, 0, named=False)]
         if len(marks) > 1:
             shallowest = min(level for level, _, _ in marks)

@@ -43,7 +43,7 @@ def parse_html(text: str) -> Parsed:
         Page(root if main is None else main).blocks,
         next(titles, ""),
         author=next((each.get("content", "") for each in authors), ""),
-        language="" if page is None else page.get("lang") or page.get("xml:lang", ""),
+        language="" if page is None else page.get("lang", "") or page.get("xml:lang", ""),
     )
 
 

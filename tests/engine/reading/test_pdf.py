@@ -264,3 +264,12 @@ def test_a_page_that_is_turned_to_be_shown_is_read(turned, matrix, tmp_path):
     content = content.replace(b"/Length " + length, b"/Length %d" % (int(length) + len(begun)))
     path.write_bytes(content.replace(b"/Type /Page ", b"/Type /Page /Rotate %d " % turned))
     assert _read(path)[0] == [" ".join(f"Line {n} of a page," for n in range(6))]
+
+
+def test_letters_beyond_the_first_plane_are_read(tmp_path):
+    path = pdf(tmp_path / "a.pdf", [[Line(72, 700, "Let x be two.")]])
+    table = b"1 beginbfchar <78> <D835DC65> endbfchar"  # an italic x of mathematics
+    stream = b"99 0 obj << /Length %d >> stream\n%s\nendstream endobj\nxref" % (len(table), table)
+    content = path.read_bytes().replace(b"xref", stream, 1)
+    path.write_bytes(content.replace(b"/WinAnsiEncoding", b"/WinAnsiEncoding /ToUnicode 99 0 R"))
+    assert _read(path)[0] == ["Let \N{MATHEMATICAL ITALIC SMALL X} be two."]
