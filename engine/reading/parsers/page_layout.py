@@ -4,6 +4,7 @@ Coordinates are PDF's: points, y rises from the bottom of the page.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -141,9 +142,10 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
     """Return a place in the space between two columns of prose; None if there is none."""
     if len(pieces) < 2 * _FEWEST:
         return None
-    left, width = min(each.left for each in pieces), _width(pieces)
+    lefts, rights = sorted(each.left for each in pieces), sorted(each.right for each in pieces)
+    left, width = lefts[0], rights[-1] - lefts[0]
     places = [left + width * number / 120 for number in _PLACES]
-    crossing = {at: sum(each.left < at < each.right for each in pieces) for at in places}
+    crossing = {at: bisect_left(lefts, at) - bisect_right(rights, at) for at in places}
     fewest = sorted(places, key=lambda at: (crossing[at], abs(at - left - width / 2)))
     return next((at for at in fewest[:_TRIES] if _is_gutter(pieces, at, crossing[at])), None)
 
