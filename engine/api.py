@@ -80,10 +80,10 @@ if TYPE_CHECKING:
     from engine.runtime.headless.reading_command import (
         PlaceKeeper,
         ReadingOptions,
-        Watch,
         export_book,
         read_aloud,
     )
+    from engine.runtime.headless.recording import Watch
     from engine.runtime.headless.say_command import say, speak_question
     from engine.runtime.host.timers import default_path as timers_path
     from engine.runtime.host.voice_learning import Learnt, learn_recording

@@ -101,20 +101,28 @@ def _encode(
     total = max(1, sum(lengths))
     with av.open(str(path), "w", format=name, options=options) as container:
         container.metadata.update({**metadata, "comment": SYNTHETIC})
-        stream: Any = container.add_stream(codec, rate=sample_rate, layout="mono")
+        rate = _rate(av.Codec(codec, "w").audio_rates or (), sample_rate)
+        stream: Any = container.add_stream(codec, rate=rate, layout="mono")
         if bit_rate:
             stream.bit_rate = bit_rate
         container.set_chapters(_marks([each.title for each in chapters], lengths, sample_rate))
-        done = 0
+        done, time_base = 0, Fraction(1, sample_rate)
         for block in _blocks(chapters):
             if watch[1]():
                 raise Cancelled("The export was cancelled.")
             frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="s16", layout="mono")
-            frame.sample_rate, frame.pts = sample_rate, done
+            frame.sample_rate, frame.time_base, frame.pts = sample_rate, time_base, done
             container.mux(stream.encode(frame))
             done += len(block)
             watch[0](done / total)
         container.mux(stream.encode(None))
+
+
+def _rate(rates: Sequence[int], wanted: int) -> int:
+    """Return the rate for an encoder that has only these rates; empty = any. Frames of another rate
+    are resampled by its stream.
+    """
+    return min((rate for rate in rates if rate >= wanted), default=wanted)
 
 
 def _marks(titles: Sequence[str], lengths: Sequence[int], sample_rate: int) -> list[Any]:

@@ -47,7 +47,8 @@ class TtsInfo:
     resembles the speaker. `can_mix`: see voice_lookup.mixed(). `note`: a sentence to the person on
     how the model runs, or empty; it can change when a voice is prepared or a session opened.
     `lead_ms`: the least lead of the computation over the loudspeaker. `reads_ahead`: samples depend
-    on the words known before a step, see above. `languages`: codes of those that it speaks.
+    on the words known before a step, see above. `side_by_side`: a second one may be loaded, and
+    each uses one thread. `languages`: codes of those that it speaks.
     """
 
     name: str
@@ -63,6 +64,7 @@ class TtsInfo:
     can_mix: bool = False
     lead_ms: int = 0
     reads_ahead: bool = False
+    side_by_side: bool = False
     languages: tuple[str, ...] = (ENGLISH,)
 
     @property

@@ -74,6 +74,8 @@ class Parsed:
 def tidy(text: str) -> str:
     """Return text on one line, composed (NFC), without control characters."""
     text = _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    if text.isprintable():
+        return text
     return "".join(
         char for char in text if unicodedata.category(char) not in ("Cc", "Cs", "Cn", "Co")
     )

@@ -1,189 +1,164 @@
-"""HTML and the XHTML of EPUB as paragraphs.
+"""HTML, and the XML of EPUB and Word, as trees; the paragraphs of a page.
 
 Python's parser has no entities of a document's own, opens nothing and does not recurse, so no
-markup can read a file, multiply itself or nest too deep. Scripts, styles and forms are left out,
-notes and their numbers are skipped.
+markup can read a file or multiply itself. Elements inside too many others become siblings, so
+trees may be walked recursively.
 """
 
 import re
 from collections.abc import Collection
 from html.parser import HTMLParser
 from typing import Final
+from xml.etree.ElementTree import Element, SubElement
 
 from engine.reading.parsers.blocks import Block, Kind, tidy
 
+_DEEPEST: Final = 150  # elements inside one another
 _BLOCKS: Final = frozenset(
-    "p div li dt dd section article main figure figcaption caption tr table ul ol dl body header "
-    "footer address details summary blockquote pre hr h1 h2 h3 h4 h5 h6".split()
+    "p div li dt dd section article aside main figure figcaption caption tr td th table ul ol dl "
+    "body header footer address details summary blockquote pre hr h1 h2 h3 h4 h5 h6".split()
 )
+# Scripts, styles and forms are left out.
 _UNREAD: Final = frozenset(
-    "script style template noscript svg nav iframe object select textarea button rt rp".split()
+    "title script style template noscript svg nav iframe object select textarea button rt "
+    "rp".split()
 )
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
+# Elements that end where another one begins, unless a table is between them.
+_ENDED_BY: Final = {
+    **dict.fromkeys(_BLOCKS, ("p",)),
+    **dict.fromkeys(("td", "th"), ("p", "td", "th")),
+    "tr": ("p", "tr"),
+}
 _NOTES: Final = re.compile(
     r"\b(?:doc-)?(?:footnotes?|endnotes?|rearnotes?|noteref|backlink|pagebreak|biblioref|navigation|search)\b"
 )
 _MARKER: Final = re.compile(r"[\[(]?(?:\d{1,4}|[ivxlc]{1,5}|[a-z]|[*†‡§¶#^↩]+\ufe0e?)[\])]?")
 _DECLARATIONS: Final = re.compile(r"<!DOCTYPE[^>\[]{0,500}\[[^\]]{0,50000}\]\s*>", re.IGNORECASE)
 _HEADING: Final = re.compile(r"h([1-6])")
-Attributes = list[tuple[str, str | None]]
 
 
-class BlockReader(HTMLParser):
-    """Collects the paragraphs of a page. `marks` has the position in `blocks` where each element of
-    `ids` begins.
-    """
-
-    def __init__(self, ids: Collection[str] = ()) -> None:
+class _TreeBuilder(HTMLParser):
+    def __init__(self, *, is_html: bool) -> None:
         super().__init__(convert_charrefs=True)
-        self.blocks: list[Block] = []
-        self.marks: dict[str, int] = {}
-        self.title = ""
-        self.language = ""
-        self.author = ""
-        self._ids = ids
-        self._text: list[str] = []
-        self._heading = 0
-        self._quotes = 0
-        self._cells: list[str] | None = None  # of the current row
-        self._skipped: tuple[str, int] | None = None  # tag of a skipped element and its depth
-        self._code: int | None = None  # lines so far
-        self._links: list[tuple[str, int]] = []  # tag and where its text begins, in _text
-        self._in_title = False
+        self.root = Element("")
+        self._open = [self.root]
+        self._is_html = is_html
 
-    def feed(self, data: str) -> None:
-        super().feed(_DECLARATIONS.sub("", data, count=1))
-
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        tag = tag.rpartition(":")[2]
+        if self._is_html:
+            for ended in _ENDED_BY.get(tag, ()):
+                self._end(ended, outside="table")
         given = {name: value or "" for name, value in attrs}
-        self._note_marks(tag, given)
-        if not self._skips(tag, given):
-            self._begin(tag, given)
+        element = SubElement(self._open[-1], tag, given)
+        if tag not in _VOID and len(self._open) < _DEEPEST:
+            self._open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._skipped:
-            if tag == self._skipped[0]:
-                depth = self._skipped[1] - 1
-                self._skipped = (tag, depth) if depth else None
-        elif tag in _BLOCKS:
-            self._end_block(tag)
-        elif tag in ("td", "th"):
-            self._end_cell()
-        elif tag == "title":
-            self._in_title = False
-        elif tag in ("a", "sup"):
-            self._end_link(tag)
+        self._end(tag.rpartition(":")[2])
 
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title += data
-        elif self._skipped is None:
-            self._text.append(data)
-
-    def finish(self) -> list[Block]:
-        """Return all paragraphs, at the end of the page."""
-        self.close()
-        self._end_block("tr")
-        self._end_block("pre")
-        return self.blocks
-
-    def _note_marks(self, tag: str, given: dict[str, str]) -> None:
-        for name in (given.get("id", ""), given.get("name", "") if tag == "a" else ""):
-            if name in self._ids:
-                self.marks.setdefault(name, len(self.blocks))
-
-    def _skips(self, tag: str, given: dict[str, str]) -> bool:
-        """Return whether an element that begins is inside a skipped one, or skipped itself."""
-        if self._skipped == ("p", 1) and tag in _BLOCKS:  # its end may be left out
-            self._skipped = None
-        if tag in _VOID:
-            return self._skipped is not None
-        if self._skipped:
-            name, depth = self._skipped
-            self._skipped = (name, depth + (tag == name))
-        elif tag in _UNREAD or _is_skipped(given) or (tag == "math" and "alttext" in given):
-            self._text.append(f" {given.get('alttext', '')} ")
-            self._skipped = (tag, 1)
-        return self._skipped is not None
-
-    def _begin(self, tag: str, given: dict[str, str]) -> None:
-        self._note_facts(tag, given)
-        if tag in _BLOCKS:
-            self._begin_block(tag)
-        elif tag == "br":
-            self._text.append(" ")
-        elif tag in ("td", "th"):
-            self._end_cell()
-        elif tag in ("a", "sup"):
-            self._links.append((tag, len(self._text)))
-
-    def _note_facts(self, tag: str, given: dict[str, str]) -> None:
-        if tag == "html":
-            self.language = given.get("lang") or given.get("xml:lang", "")
-        elif tag == "title":
-            self._in_title = not self.title
-        elif tag == "meta" and given.get("name", "").lower() == "author":
-            self.author = given.get("content", "")
-
-    def _begin_block(self, tag: str) -> None:
-        self._flush()
-        if heading := _HEADING.fullmatch(tag):
-            self._heading = int(heading[1])
-        elif tag == "blockquote":
-            self._quotes += 1
-        elif tag == "tr":
-            self._end_block(tag)  # the row around a table
-            self._cells = []
-        elif tag == "pre":
-            self._code = 0
-
-    def _end_block(self, tag: str) -> None:
-        if tag in ("tr", "table") and self._cells is not None:
-            self._end_cell()
-            row, self._cells = "; ".join(filter(None, self._cells)), None
-            self._add(Kind.TABLE, row)
-        elif tag == "pre" and self._code is not None:
-            lines = "".join(self._text).strip().count("\n") + 1
-            self._text, self._code = [], None
-            self._add(Kind.CODE, str(lines))
-        self._flush()
-        if _HEADING.fullmatch(tag):
-            self._heading = 0
-        elif tag == "blockquote":
-            self._quotes = max(0, self._quotes - 1)
-
-    def _end_cell(self) -> None:
-        if self._cells is not None:
-            self._cells.append(tidy("".join(self._text)))
-            self._text = []
-
-    def _end_link(self, tag: str) -> None:
-        """Drop the number of a note: a link or superscript that is a marker alone."""
-        while self._links:
-            opened, start = self._links.pop()
-            if opened == tag:
-                linked = "".join(self._text[start:]).strip()
-                if _MARKER.fullmatch(linked) and (tag == "sup" or not linked.isalpha()):
-                    del self._text[start:]
+    def _end(self, tag: str, outside: str = "") -> None:
+        """End the innermost open element with a name, and those in it."""
+        for place in range(len(self._open) - 1, 0, -1):
+            name = self._open[place].tag
+            if name == tag:
+                del self._open[place:]
+            if name in (tag, outside):
                 return
 
-    def _flush(self) -> None:
+    def handle_data(self, data: str) -> None:
+        parent = self._open[-1]
+        if len(parent):
+            parent[-1].tail = (parent[-1].tail or "") + data
+        else:
+            parent.text = (parent.text or "") + data
+
+
+def parse_tree(text: str, *, is_html: bool = False) -> Element:
+    """Return the root of a file. Names are in lower case, those of elements without a prefix. In
+    HTML some elements have no end.
+    """
+    builder = _TreeBuilder(is_html=is_html)
+    builder.feed(_DECLARATIONS.sub("", text, count=1))
+    builder.close()
+    return builder.root
+
+
+class Page:
+    """The paragraphs of an element of HTML. `marks` has the position in `blocks` where each element
+    of `ids` begins. Notes and their numbers are skipped.
+    """
+
+    def __init__(self, element: Element, ids: Collection[str] = ()) -> None:
+        self.blocks: list[Block] = []
+        self.marks: dict[str, int] = {}
+        self._ids = ids
+        self._text: list[str] = []
+        self._read(element, Block(Kind.TEXT, ""))
+        self._flush(Block(Kind.TEXT, ""))
+
+    def _read(self, element: Element, around: Block) -> None:
+        """Read an element. `around`: a paragraph without text, like those of its parent."""
+        tag = element.tag
+        if tag in _BLOCKS:
+            self._flush(around)
+        for name in (element.get("id", ""), element.get("name", "") if tag == "a" else ""):
+            if name in self._ids:
+                self.marks.setdefault(name, len(self.blocks))
+        if tag in _UNREAD or _is_skipped(element):
+            pass
+        elif formula := element.get("alttext"):
+            self._text.append(f" {formula} ")
+        elif tag == "pre":
+            lines = "".join(element.itertext()).strip().count("\n") + 1
+            self.blocks.append(Block(Kind.CODE, str(lines)))
+        elif tag == "tr":
+            self._read_row(element, around)
+        else:
+            self._read_inside(element, around)
+
+    def _read_inside(self, element: Element, around: Block) -> None:
+        tag, start = element.tag, len(self._text)
+        if heading := _HEADING.fullmatch(tag):
+            around = Block(Kind.HEADING, "", int(heading[1]))
+        elif tag == "blockquote":
+            around = Block(Kind.QUOTE, "")
+        self._text.append(" " if tag == "br" else element.text or "")
+        for child in element:
+            self._read(child, around)
+            self._text.append(child.tail or "")
+        if tag in _BLOCKS:
+            self._flush(around)
+        elif tag in ("a", "sup"):  # drop the number of a note: a marker alone
+            linked = "".join(self._text[start:]).strip()
+            if _MARKER.fullmatch(linked) and (tag == "sup" or not linked.isalpha()):
+                del self._text[start:]
+
+    def _read_row(self, row: Element, around: Block) -> None:
+        """Read a row as one paragraph, unless headings, code or tables are placed by it."""
+        first = len(self.blocks)
+        cells = []
+        self._text.append(row.text or "")
+        for cell in row:
+            begin = len(self.blocks)
+            self._read(cell, around)
+            self._text.append(cell.tail or "")
+            self._flush(around)
+            cells.append(self.blocks[begin:])
+        texts = [" ".join(block.text for block in cell) for cell in cells if cell]
+        if len(texts) > 1 and all(each.kind is around.kind for each in self.blocks[first:]):
+            self.blocks[first:] = [Block(Kind.TABLE, "; ".join(texts))]
+
+    def _flush(self, around: Block) -> None:
         """End the current paragraph."""
-        if self._code is not None or self._cells is not None:
-            self._text.append(" ")  # a block inside a table or code
-            return
         text = tidy("".join(self._text))
-        self._text, self._links = [], []
-        kind = Kind.QUOTE if self._quotes else Kind.TEXT
-        self._add(Kind.HEADING if self._heading else kind, text)
-
-    def _add(self, kind: Kind, text: str) -> None:
+        self._text = []
         if text:
-            level = self._heading if kind is Kind.HEADING else 0
-            self.blocks.append(Block(kind, text, level))
+            self.blocks.append(Block(around.kind, text, around.level))
 
 
-def _is_skipped(given: dict[str, str]) -> bool:
-    names = f"{given.get('epub:type', '')} {given.get('role', '')}"
-    hidden = "hidden" in given or given.get("aria-hidden") == "true"
+def _is_skipped(element: Element) -> bool:
+    names = f"{element.get('epub:type', '')} {element.get('role', '')}"
+    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
     return hidden or bool(_NOTES.search(names))

@@ -4,7 +4,7 @@ and pages; captions and notes do not interrupt it.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -18,136 +18,98 @@ _CAPTION: Final = re.compile(
 )
 _LIST_ITEM: Final = re.compile(r"[•▪●◦–—-]\s|\[\d+\]\s|\(?(?:\d{1,2}|[a-z])[.)]\s")
 _NUMBERED: Final = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+[A-Z]")
-_ENDED: Final = re.compile(r".*[.!?:…][\"'”’)\]]*\s*$", re.DOTALL)
+_NUMBER: Final = re.compile(r"[\W\d_]*[ivxlc]*[\W\d_]*")
+_ENDED: Final = re.compile(r"[.!?:…][\"'”’)\]]*\s*$")
+_HYPHEN: Final = re.compile(r"[^\W\d_][-‐]$")
 _MOST_HEADING: Final = 150  # characters
-_HYPHENS: Final = "-‐"
 
 
 @dataclass(frozen=True)
 class Flowed:
-    """A paragraph and the page on which it begins."""
+    """A paragraph and the page on which it begins. `size`: of its font, points."""
 
     block: Block
     page: int
-
-
-@dataclass
-class _Run:
-    """Lines of one paragraph in one column."""
-
-    lines: list[Piece]
-    page: int
-    indented: bool = False
-
-    @property
-    def size(self) -> float:
-        return median(line.size for line in self.lines)
-
-    @property
-    def bold(self) -> bool:
-        return all(line.bold for line in self.lines)
+    size: float
 
 
 def flow(pages: Mapping[int, Sequence[Column]]) -> list[Flowed]:
     """Return the paragraphs of pages in reading order."""
-    runs = [run for page in sorted(pages) for column in pages[page] for run in _runs(column, page)]
-    if not runs:
-        return []
-    body = _body_size(runs)
-    words = _words(runs)
+    lines = [line for columns in pages.values() for column in columns for line in column.lines]
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    body = max(sizes, key=sizes.__getitem__, default=0.0)
+    # Words with a hyphen inside a line keep theirs at the end of one.
+    words = {word.casefold() for line in lines for word in re.findall(r"\w+[-‐]\w+", line.text)}
     result: list[Flowed] = []
     held: list[Flowed] = []  # captions and notes that stand inside a paragraph
-    for run in runs:
-        flowed = Flowed(_block(run, body, words), run.page)
-        last = result[-1] if result else None
-        open_ended = last is not None and _is_unfinished(last.block)
-        if open_ended and last is not None and _continues(flowed.block):
-            text = _join(last.block.text, flowed.block.text, words)
-            result[-1] = replace(last, block=replace(last.block, text=text))
-        elif open_ended and _is_aside(run, flowed.block, body):
-            held.append(flowed)
-        else:
-            result += [*held, flowed]
-            held = []
-    return [each for each in (*result, *held) if sum(map(str.isalpha, each.block.text)) > 1]
+    for page in sorted(pages):
+        for run in (run for column in pages[page] for run in _runs(column)):
+            flowed = Flowed(_block(run, body, words), page, median(line.size for line in run))
+            text, last = flowed.block.text, result[-1] if result else None
+            if sum(map(str.isalpha, text)) < 2 or _NUMBER.fullmatch(text):
+                continue  # the number of a page, or part of a formula
+            if last is None or last.block.kind is Kind.HEADING or _ENDED.search(last.block.text):
+                result += [*held, flowed]
+                held = []
+            elif flowed.block.kind is Kind.TEXT and re.match(r"[a-zà-ÿ(,;]", text):
+                text = _join(last.block.text, text, words)
+                result[-1] = replace(last, block=replace(last.block, text=text))
+            elif _CAPTION.match(text) or flowed.size < 0.93 * body:
+                held.append(flowed)
+            else:
+                result += [*held, flowed]
+                held = []
+    return [*result, *held]
 
 
-def _body_size(runs: Sequence[_Run]) -> float:
-    """Return the size in which most of the text is set."""
-    sizes: Counter[float] = Counter()
-    for line in (line for run in runs for line in run.lines):
-        sizes[round(line.size * 2) / 2] += len(line.text)
-    return sizes.most_common(1)[0][0]
-
-
-def _words(runs: Iterable[_Run]) -> set[str]:
-    """Return the words with a hyphen inside a line: these keep theirs at the end of one."""
-    lines = (line.text for run in runs for line in run.lines)
-    return {word.casefold() for line in lines for word in re.findall(r"\w+[-‐]\w+", line)}
-
-
-def _runs(column: Column, page: int) -> list[_Run]:
+def _runs(column: Column) -> list[list[Piece]]:
     """Divide the lines of a column at larger gaps, indents, short last lines, and new fonts."""
     lines = column.lines
-    gaps = [above.bottom - below.bottom for above, below in pairwise(lines)]
+    gaps = [above.base - below.base for above, below in pairwise(lines)]
     usual = median(gaps) if gaps else 0.0
-    runs = [_Run([lines[0]], page)]
+    runs = [[lines[0]]]
     for (above, below), gap in zip(pairwise(lines), gaps, strict=True):
-        if _begins_paragraph(above, below, gap / usual if usual > 0 else 1.0, column, runs[-1]):
-            runs.append(_Run([below], page))
+        if gap > 1.4 * usual or _begins_paragraph(above, below, column, runs[-1]):
+            runs.append([below])
         else:
-            runs[-1].lines.append(below)
+            runs[-1].append(below)
     return runs
 
 
-def _begins_paragraph(above: Piece, below: Piece, gap: float, column: Column, run: _Run) -> bool:
-    if gap > 1.4 or gap < 0 or (above.bold != below.bold and run.bold):
+def _begins_paragraph(above: Piece, below: Piece, column: Column, run: Sequence[Piece]) -> bool:
+    size, ended = above.size, bool(_ENDED.search(above.text))
+    if abs(below.size - size) > 0.12 * size:
         return True
-    if abs(below.size - above.size) > 0.12 * above.size:
+    if above.bold != below.bold and all(line.bold for line in run):
         return True
-    if _LIST_ITEM.match(below.text) and not above.text.endswith(tuple(_HYPHENS)):
-        return bool(_ENDED.fullmatch(above.text)) or below.left <= run.lines[0].left + 1
-    size, ended = above.size, bool(_ENDED.fullmatch(above.text))
-    first = len(run.lines) == 1
+    if _LIST_ITEM.match(below.text) and not _HYPHEN.search(above.text):
+        return ended or below.left <= run[0].left + 1
+    first = len(run) == 1
     indent = below.left - min(above.left, column.left if first else above.left)
     if 0.6 * size < indent < 5 * size and (ended or not first):
         return True
     return ended and above.right < column.right - max(2 * size, 0.08 * column.width)
 
 
-def _block(run: _Run, body: float, words: set[str]) -> Block:
-    text = run.lines[0].text
-    for line in run.lines[1:]:
+def _block(run: Sequence[Piece], body: float, words: set[str]) -> Block:
+    text = run[0].text
+    for line in run[1:]:
         text = _join(text, line.text, words)
-    if _is_heading(run, text, body):
-        return Block(Kind.HEADING, text, 1 if run.size > 1.3 * body else 2)
-    return Block(Kind.TEXT, text)
-
-
-def _is_heading(run: _Run, text: str, body: float) -> bool:
+    size = median(line.size for line in run)
     if len(text) > _MOST_HEADING or text.endswith((".", ",", ";")) or not text[:1].isalnum():
-        return False
-    large = run.size > 1.12 * body
-    numbered = bool(_NUMBERED.match(text)) and run.size >= 0.95 * body and len(text) < 80
-    return (large or run.bold or numbered) and not _CAPTION.match(text)
-
-
-def _is_unfinished(block: Block) -> bool:
-    return block.kind is Kind.TEXT and not _ENDED.fullmatch(block.text)
-
-
-def _continues(block: Block) -> bool:
-    """Return whether a paragraph may be the rest of the one before."""
-    return block.kind is Kind.TEXT and bool(re.match(r"[a-zà-ÿ(,;]", block.text))
-
-
-def _is_aside(run: _Run, block: Block, body: float) -> bool:
-    return bool(_CAPTION.match(block.text)) or run.size < 0.93 * body
+        return Block(Kind.TEXT, text)
+    numbered = _NUMBERED.match(text) and size >= 0.95 * body and len(text) < 80
+    striking = size > 1.12 * body or all(line.bold for line in run) or numbered
+    if not striking or _CAPTION.match(text):
+        return Block(Kind.TEXT, text)
+    return Block(Kind.HEADING, text, 1 if size > 1.3 * body else 2)
 
 
 def _join(text: str, more: str, words: set[str]) -> str:
     """Join two lines; a word that was divided at the end of the first one becomes whole."""
-    if not text.endswith(tuple(_HYPHENS)) or len(text) < 2 or not text[-2].isalpha():
+    if not _HYPHEN.search(text):
         return f"{text} {more}"
     if not more[:1].islower():
         return text + more

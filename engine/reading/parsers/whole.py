@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
+from xml.etree.ElementTree import Element
 
 from engine.reading.parsers.archive import Archive, decode
 from engine.reading.parsers.blocks import (
@@ -16,11 +17,10 @@ from engine.reading.parsers.blocks import (
     tidy,
     title_of,
 )
-from engine.reading.parsers.html import Attributes, BlockReader
+from engine.reading.parsers.html import Page, parse_tree
 
 WORD_MAIN: Final = "word/document.xml"
 _FRONT_MATTER: Final = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
-_WORD_TAGS: Final = {"w:p": "p", "w:tr": "tr", "w:tc": "td", "w:br": "br", "w:tab": "br"}
 _WORD_HEADING: Final = re.compile(
     r"(?:heading|berschrift|titre|t[ií]tulo|titolo)\s?([1-6])", re.IGNORECASE
 )
@@ -34,15 +34,17 @@ _CHAPTER: Final = re.compile(
 
 
 def parse_html(text: str) -> Parsed:
-    """Read a page."""
-    lower = text.lower()
-    start, end = lower.find("<main"), lower.rfind("</main")
-    if 0 <= start < end:  # without menus and the like around it
-        text = text[: max(0, lower.find("<body"))] + text[start:end]
-    reader = BlockReader()
-    reader.feed(text)
-    blocks = reader.finish()
-    return _document(blocks, reader.title, author=reader.author, language=reader.language)
+    """Read a page, without the menus and the like around its main part."""
+    root = parse_tree(text, is_html=True)
+    main, page = root.find(".//main"), root.find(".//html")
+    titles = ("".join(each.itertext()) for each in root.iter("title"))
+    authors = (each for each in root.iter("meta") if each.get("name", "").lower() == "author")
+    return _document(
+        Page(root if main is None else main).blocks,
+        next(titles, ""),
+        author=next((each.get("content", "") for each in authors), ""),
+        language="" if page is None else page.get("lang", "") or page.get("xml:lang", ""),
+    )
 
 
 def parse_markdown(text: str) -> Parsed:
@@ -55,36 +57,25 @@ def parse_markdown(text: str) -> Parsed:
 
 def parse_word(archive: Archive) -> Parsed:
     """Read a Word document: headings by their style, tables row by row."""
-    reader = _WordReader()
-    reader.feed(decode(archive.read(WORD_MAIN)))
-    return _document(reader.finish())
+    return _document(list(_word_blocks(parse_tree(decode(archive.read(WORD_MAIN))))))
 
 
-class _WordReader(BlockReader):
-    """Reads the elements of Word as those of HTML."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._is_text = False
-
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        style = _WORD_HEADING.search(dict(attrs).get("w:val") or "") if tag == "w:pstyle" else None
-        if style:
-            super().handle_starttag(f"h{style[1]}", [])
-        elif tag in _WORD_TAGS:
-            super().handle_starttag(_WORD_TAGS[tag], [])
-        self._is_text = tag == "w:t"
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "w:p":
-            super().handle_endtag("h1")  # the end of a heading of any level
-        if tag in _WORD_TAGS:
-            super().handle_endtag(_WORD_TAGS[tag])
-        self._is_text = False
-
-    def handle_data(self, data: str) -> None:
-        if self._is_text:
-            super().handle_data(data)
+def _word_blocks(element: Element) -> Iterator[Block]:
+    for child in element:
+        if child.tag == "tr":
+            cells = (" ".join(each.text for each in _word_blocks(cell)) for cell in child)
+            yield Block(Kind.TABLE, "; ".join(filter(None, cells)))
+        elif child.tag == "p":
+            named = (_WORD_HEADING.search(each.get("w:val", "")) for each in child.iter("pstyle"))
+            style = next(named, None)
+            parts = (each for each in child.iter() if each.tag in ("t", "br", "tab"))
+            text = tidy("".join(each.text or "" if each.tag == "t" else " " for each in parts))
+            if text:
+                yield Block(
+                    Kind.HEADING if style else Kind.TEXT, text, int(style[1]) if style else 0
+                )
+        else:
+            yield from _word_blocks(child)
 
 
 def parse_plain(text: str) -> Parsed:
@@ -150,10 +141,9 @@ def _split_at_headings(blocks: Sequence[Block], title: str) -> list[tuple[str, l
     chapters: list[tuple[str, list[Block]]] = [(title, [])]
     for block in blocks:
         if block.kind is Kind.HEADING and block.level == level and len(chapters) < MOST_CHAPTERS:
-            if any(each.kind is not Kind.HEADING for each in chapters[-1][1]):
-                chapters.append((block.text, []))
-            elif len(chapters) == 1:  # the document's title alone: the first chapter begins with it
-                chapters[-1] = (block.text, chapters[-1][1])
+            content = chapters[-1][1]
+            if len(chapters) == 1 and all(each.kind is Kind.HEADING for each in content):
+                chapters = [(block.text, content)]  # it begins with the document's title
             else:
                 chapters.append((block.text, []))
         chapters[-1][1].append(block)

@@ -12,11 +12,12 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import soundfile
 from filelock import FileLock, Timeout
 
@@ -31,6 +32,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless import rate_plan
 from engine.runtime.headless.chapter_speech import ChapterSpeech
 from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest
+from engine.runtime.headless.recording import LoadedVoice, Part, Watch, parts_of, record
 from engine.runtime.headless.say_command import (
     check_writable,
     load_synthesiser,
@@ -44,7 +46,6 @@ from engine.tts.base import TtsModel
 
 _LEAD_MS: Final = 1_000  # a paragraph may need this long to its first sample on a busy machine
 _SAVE_S: Final = 5.0  # of speech, between two saved places
-_PART: Final = 3_000  # characters of a part, some three minutes, which a killed export makes again
 _FORGOTTEN_S: Final = 30 * 24 * 3600.0  # age of an unfinished export
 _RECIPE: Final = 1  # raise it when the same document would sound different
 _LOOKED_AT: Final = 3  # paragraphs, for the language
@@ -63,14 +64,6 @@ class ReadingOptions:
     start: int | None = None
     end: int | None = None
     language: str | None = None
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Callbacks of an export: `show` gets the finished share, 0..1."""
-
-    show: Callable[[float], None] = lambda share: None
-    cancelled: Callable[[], bool] = lambda: False
 
 
 class PlaceKeeper:
@@ -159,8 +152,8 @@ def export_book(
     seconds. The format is that of the suffix. Raises only EngineErrors (Cancelled too), and errors
     of `watch`; the same export goes on afterwards.
     """
-    whole = watch or Watch()
-    watch = Watch(lambda share: whole.show(_RECORDING * share), whole.cancelled)
+    watch = watch or Watch()
+    recording, encoding = watch.part(0, _RECORDING), watch.part(_RECORDING, 1)
     check_suffix(out)
     check_writable(out)
     first, end = options.start or 0, options.end or len(document.chapter_titles)
@@ -169,82 +162,31 @@ def export_book(
         model, request = voice
         folder = _parts_folder(document, model, request)
         with _locked(folder):
-            chapters = []
+            parts: list[Part] = []
             for index in range(first, end):
-                share = Watch(_share(watch.show, index - first, end - first), watch.cancelled)
-                parts = _record(document.chapter(index), index, folder, voice, share)
-                if parts:
-                    chapters.append(RecordedChapter(document.chapter_titles[index], parts))
+                if watch.cancelled():
+                    raise Cancelled("The export was cancelled.")
+                parts += parts_of(document.chapter(index), index, folder)
+            load_again = partial(_opened, settings, document.chapter(first), options, factories)
+            record(parts, voice, load_again, recording)
+            chapters = _recorded(document, parts)
             if not chapters:
                 raise InvalidInput("These chapters contain no text.", hint="Choose others.")
             metadata = {"title": document.title, "artist": document.author, "genre": "Audiobook"}
-
-            def show(share: float) -> None:
-                whole.show(_RECORDING + (1 - _RECORDING) * share)
-
-            write_book(out, chapters, metadata, show=show, cancelled=watch.cancelled)
+            write_book(out, chapters, metadata, show=encoding.show, cancelled=encoding.cancelled)
             lengths = [soundfile.info(part).duration for each in chapters for part in each.parts]
             shutil.rmtree(folder, ignore_errors=True)
     return float(sum(lengths))
 
 
-def _share(show: Callable[[float], None], done: int, count: int) -> Callable[[float], None]:
-    return lambda share: show((done + share) / count)
-
-
-def _record(
-    chapter: Chapter,
-    index: int,
-    folder: Path,
-    voice: tuple[TtsModel, SpeechRequest],
-    watch: Watch,
-) -> tuple[Path, ...]:
-    """Record the parts of a chapter that are not there yet; return them all."""
-    groups = _groups(chapter.paragraphs)
-    parts = []
-    for number, (first, last) in enumerate(groups):
-        part = folder / f"{index:05}-{number:05}.flac"
-        if not part.exists():
-            limited = replace(chapter, paragraphs=chapter.paragraphs[:last])
-            speech = ChapterSpeech(*voice, limited, Place(index, first))
-            _write_part(part, speech, voice[0].info.sample_rate, watch.cancelled)
-        if soundfile.info(part).frames:
-            parts.append(part)
-        watch.show((number + 1) / len(groups))
-    return tuple(parts)
-
-
-def _groups(paragraphs: Sequence[Paragraph]) -> list[tuple[int, int]]:
-    """Divide paragraphs into parts: (first, behind the last)."""
-    groups: list[tuple[int, int]] = []
-    length = 0
-    for index, paragraph in enumerate(paragraphs):
-        if not groups or length + len(paragraph.text) > _PART:
-            groups.append((index, index))
-            length = 0
-        groups[-1] = (groups[-1][0], index + 1)
-        length += len(paragraph.text)
-    return groups
-
-
-def _write_part(
-    path: Path, speech: ChapterSpeech, sample_rate: int, cancelled: Callable[[], bool]
-) -> None:
-    temporary = path.with_suffix(".part")
-    try:
-        with soundfile.SoundFile(
-            temporary, "w", sample_rate, channels=1, format="FLAC", subtype="PCM_16"
-        ) as file:
-            for pcm in speech.pcm():
-                if cancelled():
-                    raise Cancelled("The export was cancelled.")
-                file.write(np.clip(pcm, -1, 1))
-            file.write(np.zeros(speech.pause, np.float32))
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        temporary.replace(path)
-    except (OSError, soundfile.SoundFileError) as error:
-        raise write_error(path, error) from error
+def _recorded(document: Document, parts: Sequence[Part]) -> list[RecordedChapter]:
+    """Return the chapters that have sound."""
+    chapters = []
+    for index, group in groupby(parts, lambda part: part.index):
+        files = tuple(part.file for part in group if soundfile.info(part.file).frames)
+        if files:
+            chapters.append(RecordedChapter(document.chapter_titles[index], files))
+    return chapters
 
 
 def _parts_folder(document: Document, model: TtsModel, request: SpeechRequest) -> Path:
@@ -285,7 +227,7 @@ def _opened(
     chapter: Chapter,
     options: ReadingOptions,
     factories: Factories,
-) -> Iterator[tuple[TtsModel, SpeechRequest]]:
+) -> Iterator[LoadedVoice]:
     """Load the synthesiser and the voice: that of the options, or one for the language of the
     settings, of the document, or else of the chapter's text; release it afterwards.
     """

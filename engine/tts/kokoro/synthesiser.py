@@ -73,6 +73,7 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
             resembles=True,
             can_mix=True,
             lead_ms=LEAD_MS,
+            side_by_side=True,
             languages=tuple(dict.fromkeys(voice.language for voice in own_voices)),
         )
         super().__init__(info, own_voices, self.voice_parts)

@@ -170,6 +170,16 @@ def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_
     ]
 
 
+def test_a_table_that_only_places_the_text_on_a_page_is_read_as_text(tmp_path):
+    text = "<table><tr><td>Menu<td><h2>One</h2><p>First.<p>Second.<tr><td>Alone.</table>"
+    document = written(tmp_path, "a.html", text)
+    assert paragraphs(document)[0][1] == [
+        (Kind.TEXT, "Menu"),
+        (Kind.HEADING, "One"),
+        *((Kind.TEXT, each) for each in ("First.", "Second.", "Alone.")),
+    ]
+
+
 def test_of_a_page_with_a_main_part_only_that_is_read(tmp_path):
     text = (
         "<html lang=en><head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No"

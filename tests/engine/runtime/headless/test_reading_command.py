@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import av
 import numpy as np
@@ -19,7 +20,7 @@ from engine.reading.document import Document, open_document
 from engine.reading.parsers.blocks import Kind
 from engine.reading.shelf import Shelf
 from engine.runtime.factories import Factories
-from engine.runtime.headless import reading_command
+from engine.runtime.headless import reading_command, recording
 from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.headless.reading_command import (
     PlaceKeeper,
@@ -29,7 +30,7 @@ from engine.runtime.headless.reading_command import (
     read_aloud,
 )
 from engine.settings import Settings, SpeechSettings
-from engine.tts.base import Voice
+from engine.tts.base import TtsInfo, Voice
 from tests.engine.runtime.by_hand import HandClock
 from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
 from tests.help.fakes.tts import SAMPLE_RATE, FakeTts
@@ -277,7 +278,7 @@ def _stopped(export: Callable[[Watch], float], model: FakeTts, words: int) -> li
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading_command, "_PART", 30)
+    monkeypatch.setattr(recording, "_CHARACTERS", 30)
     paragraphs = [f"This is one of them, {name}." for name in ("one", "two", "three", "four")]
     (tmp_path / "a.txt").write_text("\n\n".join(paragraphs))
     document = open_document(tmp_path / "a.txt")
@@ -307,6 +308,54 @@ def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
     assert second.spoken[-1] == "four."
     assert "two." not in second.spoken
     np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
+
+
+class _SideBySide(FakeTts):
+    @property
+    def info(self) -> TtsInfo:
+        return replace(super().info, side_by_side=True)
+
+
+def _on_two_threads(models: list[FakeTts], monkeypatch) -> Factories:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(recording, "_CHARACTERS", 30)
+    made = iter(models)
+    return replace(fakes(models[0]), synthesiser=lambda settings, progress: next(made))
+
+
+def test_two_models_record_the_same_book_as_one(book, tmp_path, monkeypatch):
+    one, two = tmp_path / "one.wav", tmp_path / "two.wav"
+    export_book(book, one, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    meeting = Barrier(2)  # each waits with its first word for that of the other one
+
+    models = [_SideBySide(), _SideBySide()]
+    for model in models:
+        spoken = model.spoken
+        model.on_word = lambda _, spoken=spoken: meeting.wait(20) if len(spoken) == 1 else None
+    shares: list[float] = []
+    watch = Watch(shares.append)
+    factories = _on_two_threads(models, monkeypatch)
+    export_book(book, two, SETTINGS, ReadingOptions(), watch, factories=factories)
+    assert all(model.spoken and model.closed for model in models)
+    np.testing.assert_array_equal(soundfile.read(one)[0], soundfile.read(two)[0])
+    assert shares == sorted(shares)
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_a_fault_of_one_model_ends_the_export_and_the_other_one_too(
+    broken, book, tmp_path, monkeypatch
+):
+    def fail(text: str) -> None:
+        raise DeviceError("Broken.")
+
+    models = [_SideBySide(), _SideBySide()]
+    models[broken].on_word = fail
+    out = tmp_path / "b.wav"
+    factories = _on_two_threads(models, monkeypatch)
+    with pytest.raises(DeviceError):
+        export_book(book, out, SETTINGS, ReadingOptions(), factories=factories)
+    assert all(model.closed for model in models)
+    assert not out.exists()
 
 
 def test_of_two_exports_at_once_the_second_is_refused_and_the_first_unharmed(book, tmp_path):
