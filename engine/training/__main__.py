@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Cancelled, EngineError, InvalidInput
+from engine.errors import EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.run import Run
 from engine.training.systems import SYSTEMS, read_recipe
@@ -27,8 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         _compare(options) if options.stage == COMPARE else _run_recipe(options)
-    except Cancelled as error:
-        sys.stderr.write(f"{error}\n")
+    except KeyboardInterrupt:
+        sys.stderr.write("The training was stopped. The same command continues.\n")
         return 130
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
@@ -102,18 +102,21 @@ def _run_stage(name: str, run: Run, *, again: bool) -> None:
 
 def do_stage(name: str, run: Run) -> None:
     """Run a stage's function and mark the stage as done. Its module is imported only now, because
-    the corpus needs no torch.
+    a command line is read without torch.
     """
-    stage = run.stages[name]
-    inputs = run.require(*stage.reads)
-    module, function = stage.function.split(":")
-    made = getattr(import_module(f"engine.training.{module}"), function)(run)
-    if callable(made):
-        from engine.training.loop import train_and_save
+    import torch
 
-        train_and_save(run, name, made, inputs)
+    from engine.training.loop import Learner, train_and_save
+
+    stage = run.stages[name]
+    run.require(*stage.reads)
+    module, function = stage.function.split(":")
+    torch.manual_seed(run.recipe.seed)
+    made = getattr(import_module(f"engine.training.{module}"), function)(run)
+    if isinstance(made, Learner):
+        train_and_save(run, name, made)
         made = None
-    run.finish(name, inputs, **(made or {}))
+    run.finish(name, **(made or {}))
 
 
 if __name__ == "__main__":

@@ -141,27 +141,16 @@ def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
 
 
 class AttentionGuide:
-    """A callback of run_stack() that measures attention inside a mask. `best` is the largest mean
-    share of any head so far. `loss` is the mean -log share of the guided head, the first head of
-    one layer.
+    """A callback of run_stack() that measures the attention of the guided head, the first head of
+    one layer, inside a mask. `loss` is the mean -log share of it.
     """
 
-    def __init__(self, where: Tensor, guided: int, *, every: bool) -> None:
-        """`where`: the mask [B, T, T]. `guided`: the number of the guided head's layer. `every`:
-        measure all heads, not the guided one alone.
-        """
-        self._where, self._guided, self._every = where, guided, every
-        self.best = self.loss = torch.zeros((), device=where.device)
+    def __init__(self, where: Tensor, layer: int) -> None:
+        """`where`: the mask [B, T, T]. `layer`: the number of the guided head's layer."""
+        self._where, self._layer = where, layer
+        self.loss = torch.zeros((), device=where.device)
 
     def __call__(self, layer: int, heads: Heads) -> None:
-        group = heads.queries.shape[1] // heads.keys.shape[1]
-        for head in range(heads.queries.shape[1]):
-            is_guided = head == 0 and layer == self._guided
-            if not (self._every or is_guided):
-                continue
-            share = attention_share(
-                heads.queries[:, head], heads.keys[:, head // group], self._where
-            )
-            self.best = torch.maximum(self.best, share.mean().detach())
-            if is_guided:
-                self.loss = -share.clamp(min=1e-4).log().mean()
+        if layer == self._layer:
+            share = attention_share(heads.queries[:, 0], heads.keys[:, 0], self._where)
+            self.loss = -share.clamp(min=1e-4).log().mean()

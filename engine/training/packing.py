@@ -30,12 +30,7 @@ from engine.tts.phones import MARKS
 Facts = dict[str, Any]  # for the manifest
 CARD_FILE: Final = "CARD.md"
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
-_LIMITS: Final = """\
-- English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
-  person. No recording of a person took part.
-- The pronunciations are espeak-ng's: names and foreign words may be wrong.
-- It speaks only with its own voices.
-"""
+_CARD: Final = Path(__file__).with_name("card.md")
 
 
 def pack_folder(run: Run) -> Path:
@@ -144,37 +139,24 @@ def finish(run: Run, names: Sequence[str]) -> Facts:
 def write_card(run: Run, folder: Path) -> None:
     """Write CARD.md."""
     recipe, system = run.recipe, SYSTEMS[run.recipe.system]
-    parts = sorted(file for file in folder.rglob("*.safetensors"))
-    sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
-    sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
-    hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
     paper = systems.find(recipe.system)
     only = f" --only {paper.title}" if paper else ""
     reached, limits = (
         "".join(f"- {sentence}\n" for sentence in some)
         for some in (recipe.export.reached, recipe.export.limits)
     )
-    measured = reached or f"Not measured yet: run `python -m engine.training compare{only}`."
-    limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
-    base = f"\nIts {system.base} the built-in voice's.\n" if system.base else ""
-    text = f"""# {recipe.export.name}
-
-{system.card} trained by the stages of
-`python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
-{base}
-## Made from
-{sources}
-- Text: sentences of our own grammar, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's
-  manuals; none of that text is in the pack.
-
-## Sizes, bytes
-| file | bytes |
-|---|---|
-{sizes}
-
-## What it reaches
-{measured}
-
-## What it cannot do
-{_LIMITS}{limits}"""
-    (folder / CARD_FILE).write_text(text, encoding="utf-8")
+    text = _CARD.read_text(encoding="utf-8").format(
+        name=recipe.export.name,
+        card=system.card,
+        hours=read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0),
+        base=f"\nIts {system.base} the built-in voice's.\n" if system.base else "",
+        sources="\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers),
+        prose=1 - recipe.corpus.grammar_share,
+        sizes="\n".join(
+            f"| {file.relative_to(folder)} | {file.stat().st_size:,} |"
+            for file in sorted(folder.rglob("*.safetensors"))
+        ),
+        measured=reached or f"Not measured yet: run `python -m engine.training compare{only}`.",
+        limits=f"\n## What keeps it from its targets\n{limits}" if limits else "",
+    )
+    (folder / CARD_FILE).write_text(text.rstrip() + "\n", encoding="utf-8")

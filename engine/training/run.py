@@ -1,4 +1,4 @@
-"""The folder of one training run: the output of each stage, its inputs, and whether it is done.
+"""The folder of one training run: the output of each stage, and whether it is done.
 
 Invariant: a stage is done only when its manifest says so, and the manifest is written last; files
 are complete or absent.
@@ -7,21 +7,17 @@ are complete or absent.
 import hashlib
 import json
 import shutil
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
 from engine import systems
 from engine.atomic_write import replace_file
-from engine.errors import Cancelled, InvalidInput
+from engine.errors import InvalidInput
 from engine.resources import resource
 from engine.training.recipe import Stage
 from engine.training.systems import SYSTEMS
@@ -63,48 +59,28 @@ class Run:
             return packs.pack_folder(speakstream) / "vocoder.safetensors"
         return resource("starter", f"{name}.safetensors")
 
-    def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
-        """Mark a stage as done, with the hashes of its inputs and outputs."""
-        folder = self.stage(name)
-        files = sorted(
-            file
-            for file in folder.rglob("*")
-            if file.is_file()
-            and file.name != "manifest.json"
-            and "partial" not in file.name
-            and "check" not in file.stem
-        )
-        outputs = {str(file.relative_to(folder)): file_hash(file) for file in files}
-        manifest = {"key": self.key(name), "inputs": inputs, "outputs": outputs, **about}
-        write_json(self._manifest(name), manifest)
+    def finish(self, name: str, **facts: Any) -> None:
+        """Mark a stage as done. Its manifest has the hashes of its files, so that stages that read
+        them are not done when they are other ones.
+        """
+        folder, manifest = self.stage(name), self._manifest(name)
+        files = sorted(file for file in folder.rglob("*") if file.is_file() and file != manifest)
+        hashes = {str(file.relative_to(folder)): file_hash(file) for file in files}
+        write_json(manifest, {"key": self.key(name), "files": hashes, **facts})
 
     def is_done(self, name: str) -> bool:
-        """Return True if a stage was finished with the current recipe, and its inputs and outputs
-        have not changed.
+        """Return True if a stage was finished with the current recipe and the current output of
+        the stages that it reads.
         """
-        file = self._manifest(name)
-        if not file.is_file():
-            return False
-        manifest = read_json(file)
-        inputs: dict[str, str] = manifest["inputs"]
-        outputs: dict[str, str] = manifest["outputs"]
+        file, read = self._manifest(name), self.stages[name].reads
         return (
-            manifest["key"] == self.key(name)
-            and all(
-                (each not in self.stages or self.is_done(each)) and self._input(each) == digest
-                for each, digest in inputs.items()
-            )
-            and all(_has_hash(file.parent / each, digest) for each, digest in outputs.items())
+            file.is_file()
+            and all(self.is_done(each) for each in read if each in self.stages)
+            and read_json(file)["key"] == self.key(name)
         )
 
-    def discard(self, name: str) -> None:
-        """Delete everything that a stage wrote, its checkpoint included."""
-        shutil.rmtree(self.folder / name, ignore_errors=True)
-
-    def require(self, *names: str) -> dict[str, str]:
-        """Return hashes of a stage's inputs: of the manifests of earlier stages, and of weights of
-        the built-in voice. InvalidInput if one of these stages is not done.
-        """
+    def require(self, *names: str) -> None:
+        """InvalidInput if one of these stages is not done; a part of the built-in voice is."""
         for name in names:
             if name in self.stages and not self.is_done(name):
                 raise InvalidInput(
@@ -112,61 +88,40 @@ class Run:
                     hint="Run it first: python -m engine.training {name} RECIPE.toml",
                     name=name,
                 )
-        return {name: self._input(name) for name in names}
+
+    def discard(self, name: str) -> None:
+        """Delete everything that a stage wrote, its checkpoint included."""
+        shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def key(self, name: str) -> str:
-        """Return the fingerprint of the sections of the recipe that a stage itself depends on."""
-        sections = self.stages[name].sections
-        values = (attrgetter(each)(self.recipe) for each in sections)
-        return fingerprint(self.recipe.system, self.recipe.seed, *values)
+        """Return the fingerprint of all that a stage depends on: sections of the recipe, and the
+        output of other stages, or weights of the built-in voice.
+        """
+        stage = self.stages[name]
+        values = [attrgetter(each)(self.recipe) for each in stage.sections]
+        inputs = [
+            file_hash(self._manifest(each) if each in self.stages else self.weights(each))
+            for each in stage.reads
+        ]
+        return fingerprint(self.recipe.system, self.recipe.seed, values, inputs)
 
     def _manifest(self, name: str) -> Path:
         return self.folder / name / "manifest.json"
-
-    def _input(self, name: str) -> str:
-        return file_hash(self._manifest(name) if name in self.stages else self.weights(name))
 
 
 class StageProgress:
     """Report the finished fraction of a stage on the terminal, at most every few seconds."""
 
-    def __init__(self, name: str, total: float, start: float = 0.0) -> None:
-        """`start` = the amount done before this process."""
-        self._name, self._total, self._begun = name, total, start
+    def __init__(self, name: str, total: float) -> None:
+        self._name, self._total = name, total
         self._started = self._reported = time.monotonic()
 
     def report(self, amount: float, about: str = "") -> None:
         """Report that `amount` of the total is done."""
         now = time.monotonic()
-        if now - self._reported < REPORT_SECONDS and amount < self._total:
-            return
-        self._reported = now
-        spent = now - self._started
-        share = amount / self._total if self._total else 1.0
-        own = amount - self._begun
-        left = f"{spent * (self._total - amount) / own / 60:.0f} min left" if own > 0 else ""
-        sys.stderr.write(f"{self._name} {share:6.1%} {spent:.0f} s {left} {about}\n")
-
-
-@contextmanager
-def stop_signal() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns True after Ctrl-C or a request to end the process."""
-    signals: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        signals.append(number)
-
-    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(signals)
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-
-
-def stopped() -> Cancelled:
-    """Return the error that ends a run after a request to stop."""
-    return Cancelled("The training was stopped.", hint="The same command continues from here.")
+        if now - self._reported >= REPORT_SECONDS or amount >= self._total:
+            self._reported, share = now, amount / self._total
+            sys.stderr.write(f"{self._name} {share:6.1%} {now - self._started:.0f} s {about}\n")
 
 
 def write_json(file: Path, content: Any) -> None:
@@ -206,16 +161,5 @@ def fingerprint(*parts: object) -> str:
 
 def file_hash(file: Path) -> str:
     """Return the sha256 of a file."""
-    about = file.stat()
-    return _hash_of(file, about.st_size, about.st_mtime_ns)
-
-
-@cache
-def _hash_of(file: Path, _size: int, _changed_ns: int) -> str:
-    """Return the sha256 of a file. It is computed once for each size and time of change."""
     with file.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _has_hash(file: Path, digest: str) -> bool:
-    return file.is_file() and file_hash(file) == digest

@@ -1,15 +1,14 @@
-"""Long work as tasks in several processes. Each task's result is a file, so nothing is computed
-twice.
+"""Long work as tasks in several processes.
 
-The file is named after the task and a hash of everything that the result depends on. A changed
-input gives another file; results may be copied from one run's folder to another's. Invariant: a
-task's file is either complete or absent, and a task whose file exists is not run again.
+A task's result may be saved in a file, so that nothing is measured twice. The file is named after
+the task and a hash of everything that the result depends on; a changed input gives another file.
+Invariant: such a file is either complete or absent, and a task whose file exists is not run again.
 """
 
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,35 +17,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.training.run import (
-    StageProgress,
-    fingerprint,
-    read_json,
-    stop_signal,
-    stopped,
-    write_json,
-)
+from engine.training.run import StageProgress, fingerprint, read_json, write_json
 
-LOOK_SECONDS: Final = 0.5  # between two checks for a request to stop
 SAFE_PATH: Final = "PYTHONSAFEPATH"  # a child imports nothing from the current folder
 Result = dict[str, Any]  # Any: what JSON can hold
-
-
-class Place(str):
-    """A path among a task's arguments. A result depends on the content of the file, not on its
-    path, so all paths have the same repr.
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "Place"
 
 
 @dataclass(frozen=True)
 class Task:
     """A unit of work: `do(*arguments)`, both picklable. The result depends on the arguments and on
-    `depends`, the hashes of the files that the task reads (a Place among the arguments).
+    `depends`, the hashes of the files that the task reads.
     """
 
     name: str  # of letters that a file name may have
@@ -60,33 +40,11 @@ class Task:
         return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
 
 
-def do_tasks(
-    stage: str,
-    folder: Path,
-    tasks: Sequence[Task],
-    workers: int,
-    *,
-    fresh: bool = False,
-) -> None:
-    """Run the unfinished tasks, in order, in `workers` processes (1 = in this one).
-
-    `fresh`: even a single worker is a process of its own, which holds nothing else and can be ended
-    during a task. Raises Cancelled on Ctrl-C; results of finished tasks stay.
-    """
+def do_tasks(stage: str, folder: Path, tasks: Sequence[Task], workers: int) -> None:
+    """Run the tasks that have no result in the folder, and save each result there."""
     left = [task for task in tasks if not task.file(folder).is_file()]
-    progress = StageProgress(stage, len(left))
-    if not left:
-        return
-    with stop_signal() as is_asked_to_stop:
-        if workers > 1 or fresh:
-            with _processes(min(workers, len(left))) as executor:
-                _run_in(executor, folder, left, progress, is_asked_to_stop)
-            return
-        for count, task in enumerate(left, start=1):
-            if is_asked_to_stop():
-                raise stopped()
-            write_json(task.file(folder), task.do(*task.arguments))
-            progress.report(count, task.name)
+    for task, found in run_tasks(stage, left, workers):
+        write_json(task.file(folder), found)
 
 
 def result(task: Task, folder: Path) -> Result | None:
@@ -95,37 +53,36 @@ def result(task: Task, folder: Path) -> Result | None:
     return read_json(file) if file.is_file() else None
 
 
-def _run_in(
-    executor: Executor,
-    folder: Path,
-    tasks: Sequence[Task],
-    progress: StageProgress,
-    is_asked_to_stop: Callable[[], bool],
-) -> None:
-    """Run tasks in an executor and write each result as soon as it is ready."""
-    waiting: dict[Future[Result], Task] = {
-        executor.submit(task.do, *task.arguments): task for task in tasks
-    }
-    total = len(waiting)
-    while waiting:
-        ready, _ = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
-        if is_asked_to_stop():
-            raise stopped()
-        for future in ready:
-            task = waiting.pop(future)
-            write_json(task.file(folder), _outcome(future, task))
-            progress.report(total - len(waiting), task.name)
+def run_tasks(stage: str, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
+    """Run tasks in `workers` processes (1 = in this one). Yield each with its result as soon as it
+    is ready. ModelError when a process dies.
+    """
+    progress = StageProgress(stage, len(tasks))
+    ready = _in_processes(tasks, workers) if workers > 1 and tasks else _one_by_one(tasks)
+    for count, (task, found) in enumerate(ready, start=1):
+        yield task, found
+        progress.report(count, task.name)
 
 
-def _outcome(future: Future[Result], task: Task) -> Result:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise ModelError(
-            "A process ended unexpectedly, perhaps while doing '{name}'.",
-            hint="Was there too little memory? The same command goes on; --workers 1 needs least.",
-            name=task.name,
-        ) from error
+def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
+    for task in tasks:
+        yield task, task.do(*task.arguments)
+
+
+def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
+    with _processes(min(workers, len(tasks))) as executor:
+        waiting = {executor.submit(task.do, *task.arguments): task for task in tasks}
+        for future in as_completed(waiting):
+            task = waiting[future]
+            try:
+                yield task, future.result()
+            except BrokenProcessPool as error:
+                raise ModelError(
+                    "A process ended unexpectedly, perhaps while doing '{name}'.",
+                    hint="Was there too little memory? The same command goes on; --workers 1 needs "
+                    "least.",
+                    name=task.name,
+                ) from error
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,11 @@ from torch.nn import functional
 
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
-from engine.training.corpus.shards import Shard, read_shard, read_shards
-from engine.training.corpus.speakers import group_by_speaker, split
+from engine.training.corpus.shards import Shard, floats, read_shard, read_shards
+from engine.training.corpus.speakers import Sides, split
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
-from engine.training.run import Run, file_hash, read_json, write_json
-from engine.training.tasks import Place, Result, Task, do_tasks
+from engine.training.run import Run, file_hash, fingerprint, metadata, read_json, write_json
+from engine.training.tasks import Result, Task, run_tasks
 from engine.training.teachers.sounds import phoned
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS, PhoneTable, own_ids
@@ -48,16 +48,19 @@ class Utterance:
 class ShardEncoder(ABC):
     """Encodes shards with one table of phones and one speaker encoder."""
 
-    def __init__(self, table: str, speaker: str, seed: int = 0) -> None:
-        self.ids: dict[str, int] = read_json(Path(table))
+    def __init__(self, table: Path, speaker: Path, seed: int = 0) -> None:
+        self.ids: dict[str, int] = read_json(table)
         self.table = PhoneTable(self.ids)
-        self._speaker = load_small_speaker(Path(speaker))
+        self._speaker = load_small_speaker(speaker)
         self._seed = seed
 
     def encode(self, shard: Shard) -> list[Any]:
         """Return the utterances of a shard that can be encoded, in order."""
         draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
-        made = (self.utterance(n, *each, draw) for n, each in enumerate(shard.spoken()))
+        made = (
+            self.utterance(place, entry, floats(pcm), draw)
+            for place, (entry, pcm) in enumerate(shard.spoken())
+        )
         return [each for each in made if each is not None]
 
     @abstractmethod
@@ -77,41 +80,25 @@ class ShardEncoder(ABC):
 
 _Kind = TypeVar("_Kind", bound=Utterance)
 _Any = TypeVar("_Any")
-People = dict[int, tuple[_Any, ...]]
-"""Utterances by speaker."""
-
-
-@dataclass(frozen=True)
-class Sides(Generic[_Any]):
-    """Utterances to train on and to validate with."""
-
-    training: People[_Any]
-    validation: People[_Any]
-
-    @property
-    def utterances(self) -> list[_Any]:
-        """All utterances to train on."""
-        return [each for person in self.training.values() for each in person]
 
 
 def encode_shards(
     run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
-    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. The values must
-    be picklable, and their repr is part of the tasks' hashes.
+    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. An encoded shard
+    carries the hash of what it was made from. The values must be picklable.
     """
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
-    places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
+    hashes = tuple(map(file_hash, files))
     for shard in read_shards(run.stage("corpus")):
         output = shard_file(folder, shard)
-        arguments = (Place(shard.index), Place(output), encoder, (*places, *values))
-        depends = (*hashes, file_hash(shard.index))
-        task = Task(f"shard/{shard.index.stem}", _encode_shard, arguments, depends)
-        if not output.is_file():
-            task.file(folder).unlink(missing_ok=True)
-        tasks.append(task)
+        key = fingerprint(encoder.__module__, hashes, values, file_hash(shard.index))
+        if not output.is_file() or metadata(output).get("key") != key:
+            arguments = (shard.index, output, key, encoder, (*files, *values))
+            tasks.append(Task(shard.index.stem, _encode_shard, arguments))
         outputs.add(output)
-    do_tasks("encode", folder, tasks, run.workers)
+    for _ in run_tasks("encode", tasks, run.workers):
+        pass
     for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of deleted shards
         file.unlink()
 
@@ -121,20 +108,21 @@ def shard_file(folder: Path, shard: Shard) -> Path:
     return folder / f"{shard.index.stem}.safetensors"
 
 
-def write(file: Path, utterances: Sequence[Any]) -> None:
-    """Write a list of dataclasses, whose fields are arrays, tuples of arrays or numbers. The file
-    is complete or absent.
+def write(file: Path, utterances: Sequence[Any], key: str = "") -> None:
+    """Write a list of dataclasses, whose fields are arrays, tuples of arrays or numbers, with the
+    fingerprint of their origin. The file is complete or absent.
     """
     arrays: dict[str, npt.NDArray[Any]] = {}
     for number, each in enumerate(utterances):
         for field in fields(each):
-            value, key = getattr(each, field.name), f"{number:0{PLACES}d}/{field.name}"
+            value, name = getattr(each, field.name), f"{number:0{PLACES}d}/{field.name}"
             if isinstance(value, tuple):
-                arrays |= {f"{key}/{n:0{PLACES}d}": part for n, part in enumerate(value)}
+                arrays |= {f"{name}/{n:0{PLACES}d}": part for n, part in enumerate(value)}
             else:
-                arrays[key] = value
+                arrays[name] = value
     partial = file.with_suffix(".partial")
-    save_file({key: np.asarray(value, order="C") for key, value in arrays.items()}, partial)
+    contiguous = {name: np.asarray(value, order="C") for name, value in arrays.items()}
+    save_file(contiguous, partial, {"key": key})
     partial.replace(file)
 
 
@@ -161,8 +149,7 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
     """Read the encoded utterances, split into sides. InvalidInput if there are none to train on."""
     files = sorted(run.stage("encode").glob("[0-9]*.safetensors"))
-    people = group_by_speaker(each for file in files for each in read(file, kind))
-    return Sides(*split(run.recipe, people))
+    return split(run.recipe, (each for file in files for each in read(file, kind)))
 
 
 def mean_vector(person: Sequence[Utterance]) -> Pcm:
@@ -221,10 +208,11 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
 
 
 def _encode_shard(
-    index: str, output: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
+    index: Path, output: Path, key: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
 ) -> Result:
-    utterances = _encoder(kind, values).encode(read_shard(Path(index)))
-    write(Path(output), utterances)
+    """Task: write one shard, encoded."""
+    utterances = _encoder(kind, values).encode(read_shard(index))
+    write(output, utterances, key)
     return {"utterances": len(utterances)}
 
 

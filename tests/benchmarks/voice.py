@@ -63,7 +63,7 @@ def main() -> None:
     given.into.mkdir(parents=True, exist_ok=True)
     tasks = [task for task in parts.tasks if task.name.startswith(f"voice/{given.only}")]
     try:
-        do_tasks("voice", given.into, tasks, given.workers, fresh=True)
+        do_tasks("voice", given.into, tasks, given.workers)
     finally:
         results = parts.results(given.into)
         for figure in FIGURES:

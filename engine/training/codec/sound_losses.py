@@ -8,6 +8,7 @@ from real speech only.
 
 import random
 from abc import abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import torch
@@ -17,27 +18,22 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small_parts import mel_filters
 from engine.codec.source import SourceDecoder
-from engine.training.codec.speech import (
-    SLOT,
-    SOUND_NUMBERS,
-    CorpusUtterance,
-    PitchTrack,
-    Speech,
-    pitch_track,
-)
-from engine.training.loop import Learner, Losses, StepContext, mean_losses
-from engine.training.recipe import Schedule, Sound
-from engine.training.steps import BETAS, optimiser, optimiser_step
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, CorpusUtterance
+from engine.training.corpus.speakers import Sides, flat
+from engine.training.loop import BETAS, Learner, Losses, StepContext, optimiser, optimiser_step
+from engine.training.recipe import Sound
 
 ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
 SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
-READER_RATE: Final = 3.0  # of a reader that joins late, a factor on the schedule's learning rate
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
 CRITIC_SIZES: Final = (512, 1024, 2048)
 CRITIC_BANDS: Final = {512: 64, 1024: 96, 2048: 160}  # mel bands by FFT size
 MEL_FFT: Final = 1024
 MEL_BANDS: Final = 80
 FLOOR: Final = 1e-3  # of magnitudes inside logarithms
+WAVES_WEIGHT: Final = 0.5  # of multi-resolution spectra; mel spectra have 1
+PITCH_WEIGHT: Final = 4.0  # of the source's log pitch in voiced parts
+FEATURES_WEIGHT: Final = 2.0  # of the critic's inner layers; its verdict has 1
 LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # mean and deviation that normalise their logarithms
 
 
@@ -165,37 +161,11 @@ def reader_loss(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
     return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
-class PhoneReader:
-    """A linear classifier of phones. It judges the latents of a decoder's output, and learns from
-    those of real speech.
-    """
-
-    def __init__(self, schedule: Schedule, width: int, device: torch.device) -> None:
-        self.reader = fresh_reader(width).to(device)
-        self.optimiser = optimiser(self.reader, schedule, scale=READER_RATE)
-        self._clip = schedule.clip
-        self._real = torch.zeros(())  # its own loss, of the last windows
-
-    def judge(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
-        """Return the reader's loss for generated latents [B, D, T]. Store its loss for the real
-        latents that they replace, for the next learn().
-        """
-        self._real = reader_loss(self.reader, real, slots)
-        self.reader.requires_grad_(requires_grad=False)
-        of_made = reader_loss(self.reader, made, slots)
-        self.reader.requires_grad_(requires_grad=True)
-        return of_made
-
-    def learn(self) -> None:
-        """Do one optimiser step with the loss that judge() stored for real latents."""
-        optimiser_step(self._real, self.optimiser, self._clip)
-
-
 class SoundLearner(Learner):
     """Base of learners whose network makes samples. A critic joins late in the schedule."""
 
     def __init__(
-        self, recipe: Sound, speech: Speech, device: torch.device, **parts: nn.Module
+        self, recipe: Sound, speech: Sides[CorpusUtterance], device: str, **parts: nn.Module
     ) -> None:
         """Make optimisers for the part that `averaged` names and for the critic. Other parts do not
         learn here.
@@ -210,10 +180,12 @@ class SoundLearner(Learner):
         }
         self._sound = recipe
         self._distance = SpectralDistance().to(device)
-        frames = recipe.window_frames
-        self._training = long_enough(speech.training, frames)
-        self._validation = long_enough(speech.validation, frames)
-        self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
+        shortest = recipe.window_frames * FRAME_SAMPLES
+        # One that does not fill a window would shorten its batch.
+        self._training, self._validation = (
+            tuple(each for each in flat(side) if len(each.pcm) >= shortest) or flat(side)
+            for side in (speech.training, speech.validation)
+        )
 
     @abstractmethod
     def _losses(
@@ -239,35 +211,28 @@ class SoundLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._validation, draw)[2]
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        """Return the mean losses on validation data. The network stays in training mode, because in
-        eval mode all pulses begin as at the start of an utterance.
+    def _eval_mode(self) -> AbstractContextManager[None]:
+        """Keep the network in training mode: in eval mode all pulses begin as at the start of an
+        utterance.
         """
-        return mean_losses(self.validated)
-
-    def _track(self, utterance: CorpusUtterance) -> PitchTrack:
-        """Return the pitch of an utterance; it is measured once."""
-        if id(utterance) not in self._tracks:
-            self._tracks[id(utterance)] = pitch_track(utterance)
-        return self._tracks[id(utterance)]
+        return nullcontext()
 
     def _decoded(
-        self, decoder: SourceDecoder, columns: Tensor, track: PitchTrack, pcm: Tensor
+        self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch, and the
-        losses of its own pitch and of its spectra.
+        """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch [B, 2,
+        T], and the losses of its own pitch and of its spectra.
         """
-        weights = self._sound
+        log_hz, weight = pitch.unbind(1)
         with self._autocast():
             shape = decoder.shape(columns)
-        missed = (shape.pitch - track.log_hz).abs() * track.weight
+        missed = (shape.pitch - log_hz).abs() * weight
         # The source and its filters are exact; a graphics card has no FFT in bf16 either.
-        output = decoder.samples(shape, track.log_hz)[:, 0]
+        output = decoder.samples(shape, log_hz)[:, 0]
         losses = {
-            "pitch": weights.pitch * missed.mean(),
-            "mel": weights.mel * self._distance.mel(output, pcm),
-            "waves": weights.waves * self._distance.waves(output, pcm),
+            "pitch": PITCH_WEIGHT * missed.mean(),
+            "mel": self._distance.mel(output, pcm),
+            "waves": WAVES_WEIGHT * self._distance.waves(output, pcm),
         }
         return output, losses
 
@@ -287,14 +252,6 @@ class SoundLearner(Learner):
             of_made = self._critic(output)
             with torch.no_grad():
                 of_real = self._critic(pcm)
-            loss = self._sound.adversary * fooling_loss(of_made)
-            loss = loss + self._sound.features * feature_loss(of_real, of_made)
+            loss = fooling_loss(of_made) + FEATURES_WEIGHT * feature_loss(of_real, of_made)
         self._critic.requires_grad_(requires_grad=True)
         return loss
-
-
-def long_enough(side: tuple[CorpusUtterance, ...], frames: int) -> tuple[CorpusUtterance, ...]:
-    """Return the utterances that fill a window, because a shorter one would shorten its batch; all
-    of them if none is long enough.
-    """
-    return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

@@ -50,7 +50,7 @@ def compare(
             task.file(folder).unlink(missing_ok=True)
     # Each system's model is loaded once where its parts follow each other.
     try:
-        do_tasks("compare", folder, asked, workers, fresh=True)
+        do_tasks("compare", folder, asked, workers)
     finally:
         columns = dict.fromkeys(SYSTEMS, Results())
         columns |= {system: parts.results(folder) for system, parts in present.items()}

@@ -6,10 +6,11 @@ Invariant: speaker number n of a recipe is always the same person.
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, Protocol, TypeVar
+from itertools import chain
+from typing import Final, Generic, Protocol, TypeVar
 
 from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
@@ -22,7 +23,10 @@ class HasSpeaker(Protocol):
     def speaker(self) -> int: ...
 
 
+VALIDATION_SHARE: Final = 0.02  # of a speaker's utterances
 _Utterance = TypeVar("_Utterance", bound=HasSpeaker)
+People = dict[int, tuple[_Utterance, ...]]
+"""Utterances by speaker."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,8 @@ def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
     trained, kept = (
-        [
-            each
-            for each in bases
-            if each.synthesiser != KOKORO or (each.voice in _HELD_OUT) == held_out
-        ]
-        for held_out in (False, True)
+        [base for base in bases if base.synthesiser != KOKORO or (base.voice in _HELD_OUT) == side]
+        for side in (False, True)
     )
     draw = random.Random(f"{recipe.seed} speakers")
     own = min(len(trained), corpus.speakers - corpus.held_out_speakers)
@@ -128,32 +128,38 @@ def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:
     return draw.choices(people, weights)[0]
 
 
-def group_by_speaker(utterances: Iterable[_Utterance]) -> dict[int, list[_Utterance]]:
-    """Group utterances by the number of their speaker, in the same order."""
+@dataclass(frozen=True)
+class Sides(Generic[_Utterance]):
+    """Utterances by speaker: to train on, to validate with, and of held-out speakers."""
+
+    training: People[_Utterance]
+    validation: People[_Utterance]
+    held_out: People[_Utterance] = field(default_factory=dict)
+
+
+def flat(people: People[_Utterance]) -> tuple[_Utterance, ...]:
+    """Return the utterances of all speakers."""
+    return tuple(chain.from_iterable(people.values()))
+
+
+def split(recipe: Recipe, utterances: Iterable[_Utterance]) -> Sides[_Utterance]:
+    """Split utterances into sides. If no speaker has enough utterances, those to train on also
+    validate. InvalidInput if there are none to train on.
+    """
+    left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
     people: dict[int, list[_Utterance]] = {}
     for each in utterances:
         people.setdefault(each.speaker, []).append(each)
-    return people
-
-
-def split(
-    recipe: Recipe, people: Mapping[int, Sequence[_Utterance]]
-) -> tuple[dict[int, tuple[_Utterance, ...]], dict[int, tuple[_Utterance, ...]]]:
-    """Split utterances by speaker into those to train on and those to validate with. Held-out
-    speakers are in neither. If no speaker has enough utterances, both are the same. InvalidInput if
-    there are none to train on.
-    """
-    left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
-    training: dict[int, tuple[_Utterance, ...]] = {}
-    validation: dict[int, tuple[_Utterance, ...]] = {}
+    sides = Sides[_Utterance]({}, {})
     for number, person in people.items():
+        count = max(1, round(len(person) * VALIDATION_SHARE))
         if number in left_out:
-            continue
-        count = max(1, round(len(person) * recipe.corpus.validation_share))
-        if len(person) > count + 1:
-            validation[number] = tuple(person[:count])
-            person = person[count:]
-        training[number] = tuple(person)
-    if not training:
+            sides.held_out[number] = tuple(person)
+        elif len(person) > count + 1:
+            sides.validation[number] = tuple(person[:count])
+            sides.training[number] = tuple(person[count:])
+        else:
+            sides.training[number] = tuple(person)
+    if not sides.training:
         raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
-    return training, validation or training
+    return sides if sides.validation else replace(sides, validation=sides.training)

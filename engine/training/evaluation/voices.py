@@ -17,7 +17,6 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import OWN_RATE, Spoken, say
 from engine.training.run import file_hash
-from engine.training.tasks import Place
 from engine.training.teachers import whole_sentences
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
@@ -64,7 +63,7 @@ def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[Li
         there = [LiveVoice(source, name) for name in of_settings(SpeechSettings(engine=source)).own]
     else:
         saved = sorted(voice.name for voice in saved_voices(Path(source) / VOICES_FOLDER))
-        there = [LiveVoice(Place(Path(source).resolve()), name) for name in saved]
+        there = [LiveVoice(str(Path(source).resolve()), name) for name in saved]
     chosen = [voice for voice in there if not names or voice.name in names]
     if len(chosen) < max(1, len(names)):
         raise InvalidInput(

@@ -14,6 +14,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -51,7 +52,7 @@ def encode_corpus(run: Run) -> None:
 class _Encoder(TokenEncoder):
     """Encode utterances, with their text units."""
 
-    def __init__(self, table: str, speaker: str, codebook: str) -> None:
+    def __init__(self, table: Path, speaker: Path, codebook: Path) -> None:
         super().__init__(table, speaker, codebook)
         self._espeak = Espeak()
 

@@ -13,9 +13,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import packing
+from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, splice
-from engine.training.loop import Learner, Losses, Maker, StepContext
+from engine.training.loop import Learner, Losses, StepContext
 from engine.training.networks import (
     AttentionGuide,
     attention_targets,
@@ -27,7 +28,7 @@ from engine.training.networks import (
 )
 from engine.training.run import Run
 from engine.training.smlle.spectrum import spectrum_shape_of
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.tts.llmvox import synthesiser
 from engine.tts.llmvox.config import (
     NOTHING,
@@ -56,10 +57,10 @@ class LlmVoxBatch:
     guide: Tensor  # [B, T] the place of the unit that a token says, UNKNOWN where none does
 
 
-def voice(run: Run) -> Maker:
-    """Return a function that makes the learner on a device."""
-    recipe, shape, sides = run.recipe.voice, shape_of(run), read_sides(run, SentenceUtterance)
-    return lambda device: LlmVoxLearner(recipe, shape, sides, device)
+def voice(run: Run) -> "LlmVoxLearner":
+    """Return the network's learner."""
+    sides = read_sides(run, SentenceUtterance)
+    return LlmVoxLearner(run.recipe.voice, shape_of(run), sides, run.device)
 
 
 def shape_of(run: Run) -> LlmVoxShape:
@@ -125,11 +126,11 @@ class LlmVoxLearner(Learner):
         recipe: Voice,
         shape: LlmVoxShape,
         sides: Sides[SentenceUtterance],
-        device: torch.device,
+        device: str,
     ) -> None:
         self._recipe, self._sides = recipe, sides
         self._model = fresh_model(shape)
-        super().__init__(self._recipe.schedule, device, voice=self._model)
+        super().__init__(recipe.schedule, device, voice=self._model)
 
     def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
@@ -144,13 +145,12 @@ class LlmVoxLearner(Learner):
         return self._optimise(losses, total)
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        batch = self._batch(self._sides.validation, draw)
-        return self._losses(batch)
+        return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> LlmVoxBatch:
         longest = self._recipe.longest_seconds * TOKEN_RATE
         if people is self._sides.training:
-            some = draw.choices(self._sides.utterances, k=MANY)
+            some = draw.choices(flat(people), k=MANY)
             people = {0: tuple(self._perhaps_spliced(each, draw) for each in some)}
         sentences = self._bucket(people, lambda each: each.steps, draw, longest)
         return self._move(collated(sentences, self._model.no_token))
@@ -168,15 +168,12 @@ class LlmVoxLearner(Learner):
 
     def _losses(self, batch: LlmVoxBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the tokens, that of the words' onsets, and the loss of the
-        guided attention head. The few onsets weigh as much as all other tokens together. In
-        validation, also return the largest mean attention of any head on the spoken units ("on
-        units").
+        guided attention head. The few onsets weigh as much as all other tokens together.
         """
-        recipe, learns = self._recipe, self._model.training
-        middle = recipe.stack.layers // 2
-        watch = AttentionGuide(attention_targets(batch.guide), middle, every=not learns)
+        recipe = self._recipe
+        guide = AttentionGuide(attention_targets(batch.guide), recipe.stack.layers // 2)
         with self._autocast():
-            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
+            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, guide)
         real = batch.labels != UNKNOWN
         labels = batch.labels.flatten()
         logits = prediction.tokens.flatten(0, 1).float()
@@ -187,8 +184,7 @@ class LlmVoxLearner(Learner):
         onsets = functional.binary_cross_entropy_with_logits(
             prediction.onset.float(), begins, weights, reduction="sum"
         )
-        losses = {"tokens": tokens, "onsets": onsets, "guide": watch.loss}
-        return losses if learns else losses | {"on units": watch.best}
+        return {"tokens": tokens, "onsets": onsets, "guide": guide.loss}
 
 
 def export_pack(run: Run) -> packing.Facts:

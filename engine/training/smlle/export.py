@@ -24,11 +24,11 @@ from engine.training.packing import (
 from engine.training.run import Run
 from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
-from engine.training.utterances import People, mean_vector, read_sides
+from engine.training.utterances import mean_vector, read_sides
 from engine.training.voxtream.rate_table import enough_texts, tuning_sentences
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
-from engine.tts.smlle.config import SmlleGeneration, SmllePackConfig, SmlleShape
+from engine.tts.smlle.config import SmlleGeneration, SmllePackConfig
 
 SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
@@ -41,34 +41,17 @@ _FILES: Final = {
 
 def export_pack(run: Run) -> Facts:
     """Write the pack. ModelError when it cannot be read back."""
-    folder, shape = fresh_folder(run), smlle_shape(run)
+    export, shape = run.recipe.export, smlle_shape(run)
+    folder, people = fresh_folder(run), read_sides(run, TokenUtterance).training
     write_networks(run, {name: run.weights(stage) for name, stage in _FILES.items()})
-    config = SmllePackConfig(run.recipe.export.name, shape, generation(run))
-    write_tables(run, config)
-    names = _name_voices(run, read_sides(run, TokenUtterance).training, shape)
-    # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = enough_texts(
-        tuning_sentences(), config.generation.own_rate, run.recipe.export.tuning_seconds
-    )
-    rate = min(max(spoken_rate(synthesiser.load(folder), said), SLOWEST), FASTEST)
-    write_tables(run, replace(config, generation=replace(config.generation, own_rate=rate)))
-    synthesiser.load(folder)
-    return finish(run, names)
-
-
-def generation(run: Run) -> SmlleGeneration:
-    """Return the constants of generation that fit the training."""
-    export, spectrum = run.recipe.export, run.recipe.spectrum
-    return SmlleGeneration(
+    constants = SmlleGeneration(
         temperature=export.temperature,
         lengths=run.recipe.transducer.lengths,
-        dropout=export.dropout or spectrum.dropout,
+        dropout=export.dropout or run.recipe.spectrum.dropout,
         passage_steps=round(export.passage_seconds * STEPS_PER_SECOND),
     )
-
-
-def _name_voices(run: Run, people: People[TokenUtterance], shape: SmlleShape) -> list[str]:
-    """Write the recipe's named voices."""
+    config = SmllePackConfig(export.name, shape, constants)
+    write_tables(run, config)
     called = named_speakers(run, people)
     for name, number in called.items():
         prompt = _prompt(people[number])
@@ -79,7 +62,12 @@ def _name_voices(run: Run, people: People[TokenUtterance], shape: SmlleShape) ->
             "speaker": mean_vector(people[number]),
         }
         save_voice(run, name, number, tensors)
-    return list(called)
+    # Drawn, the networks do not speak as fast as the speech they learnt from.
+    said = enough_texts(tuning_sentences(), constants.own_rate, export.tuning_seconds)
+    rate = min(max(spoken_rate(synthesiser.load(folder), said), SLOWEST), FASTEST)
+    write_tables(run, replace(config, generation=replace(constants, own_rate=rate)))
+    synthesiser.load(folder)
+    return finish(run, list(called))
 
 
 def _prompt(utterances: tuple[TokenUtterance, ...]) -> TokenUtterance:

@@ -23,9 +23,9 @@ from safetensors.numpy import load_file, save_file
 from scipy.cluster.vq import kmeans2
 
 from engine.codec.mel import BANDS, MelSpectrum
-from engine.training.corpus.shards import read_shards
+from engine.training.corpus.shards import floats, read_shards
 from engine.training.corpus.utterance import Entry
-from engine.training.run import Run, StageProgress, read_json, stop_signal, stopped
+from engine.training.run import Run, StageProgress, read_json
 from engine.training.utterances import (
     ShardEncoder,
     Utterance,
@@ -126,15 +126,12 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
     ids, mel, shards = read_json(table), MelSpectrum(), read_shards(run.stage("corpus"))
     examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)
     progress = StageProgress("codebook", len(shards))
-    with stop_signal() as is_asked_to_stop:
-        for number, shard in enumerate(shards, 1):
-            for entry, pcm in shard.spoken():
-                steps = steps_of(entry, pcm, ids, mel)
-                for phone in np.unique(steps.phones):
-                    examples[entry.speaker, int(phone)].append(steps.rows[steps.phones == phone])
-            if is_asked_to_stop():
-                raise stopped()
-            progress.report(number, shard.index.stem)
+    for number, shard in enumerate(shards, 1):
+        for entry, pcm in shard.spoken():
+            steps = steps_of(entry, floats(pcm), ids, mel)
+            for phone in np.unique(steps.phones):
+                examples[entry.speaker, int(phone)].append(steps.rows[steps.phones == phone])
+        progress.report(number, shard.index.stem)
     speakers = np.unique([speaker for speaker, _ in examples])
     means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
     shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)
@@ -201,7 +198,7 @@ def encode_corpus(run: Run) -> None:
 class TokenEncoder(ShardEncoder):
     """Encode utterances as tokens and spectra."""
 
-    def __init__(self, table: str, speaker: str, codebook: str) -> None:
+    def __init__(self, table: Path, speaker: Path, codebook: Path) -> None:
         super().__init__(table, speaker)
         tensors = load_file(codebook)
         self._codebook = Codebook(tensors["speakers"], tensors["means"], tensors["shapes"])
@@ -213,9 +210,8 @@ class TokenEncoder(ShardEncoder):
         steps = steps_of(entry, pcm, self.ids, self._mel)
         phones = steps.units[1:-1]
         marks = np.zeros(len(phones), np.int8)
-        for before, number in steps.marks:
-            if before:
-                marks[before - 1] = _MARK_OF[int(number)]
+        for before, number in steps.marks[steps.marks[:, 0] > 0]:
+            marks[before - 1] = _MARK_OF[int(number)]
         return TokenUtterance(
             entry.speaker,
             self.vector(pcm),

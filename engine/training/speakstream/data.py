@@ -96,7 +96,7 @@ def read_scale(run: Run) -> Scale:
 class _Encoder(ShardEncoder):
     """Encode utterances as spectra and words."""
 
-    def __init__(self, table: str, speaker: str, seed: int) -> None:
+    def __init__(self, table: Path, speaker: Path, seed: int) -> None:
         super().__init__(table, speaker, seed)
         self._spectrum, self._espeak = MelSpectrum(), Espeak()
 

@@ -5,13 +5,13 @@ Invariant: a pack is read back before its stage is done.
 
 import random
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mel import LEVELS
 from engine.training import packing
-from engine.training.loop import Learner, Losses, Maker, StepContext
+from engine.training.corpus.speakers import People, Sides
+from engine.training.loop import Learner, Losses, StepContext
 from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
@@ -19,14 +19,13 @@ from engine.training.speakstream.data import (
     NOTHING,
     Scale,
     SpeakStreamBatch,
-    SpeakStreamLesson,
     WordsUtterance,
     collated,
     corrupted,
     make_lesson,
     read_scale,
 )
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import (
@@ -38,10 +37,10 @@ from engine.tts.speakstream.config import (
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
-def voice(run: Run) -> Maker:
-    """Return a function that makes the network's learner on a device."""
-    recipe, sides, scale = run.recipe.voice, read_sides(run, WordsUtterance), read_scale(run)
-    return lambda device: SpeakStreamLearner(recipe, sides, scale, device)
+def voice(run: Run) -> "SpeakStreamLearner":
+    """Return the network's learner."""
+    sides = read_sides(run, WordsUtterance)
+    return SpeakStreamLearner(run.recipe.voice, sides, read_scale(run), run.device)
 
 
 def shape_of(recipe: Voice) -> SpeakStreamShape:
@@ -85,15 +84,11 @@ class SpeakStreamLearner(Learner):
     averaged = "voice"
 
     def __init__(
-        self, recipe: Voice, sides: Sides[WordsUtterance], scale: Scale, device: torch.device
+        self, recipe: Voice, sides: Sides[WordsUtterance], scale: Scale, device: str
     ) -> None:
-        self._recipe = recipe
-        self._sides, self._levels = sides, scale.levels
-        self._lessons: dict[
-            tuple[int, int], SpeakStreamLesson
-        ] = {}  # by the utterance's id() and window
+        self._recipe, self._sides, self._levels = recipe, sides, scale.levels
         self._model = fresh_model(shape_of(recipe))
-        super().__init__(self._recipe.schedule, device, voice=self._model)
+        super().__init__(recipe.schedule, device, voice=self._model)
 
     def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
@@ -110,14 +105,8 @@ class SpeakStreamLearner(Learner):
         longest = recipe.longest_seconds * POSITION_RATE
         chosen = self._bucket(people, lambda each: each.positions, draw, longest)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
-        return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
-
-    def _lesson(self, utterance: WordsUtterance, window: int) -> SpeakStreamLesson:
-        """Return the lesson of an utterance in windows of `window` words; lessons are cached."""
-        key = id(utterance), window
-        if key not in self._lessons:
-            self._lessons[key] = make_lesson(utterance, window, self._recipe.hop)
-        return self._lessons[key]
+        lessons = [make_lesson(each, window, recipe.hop) for each in chosen]
+        return collated(lessons, self._levels, self._device)
 
     def _losses(self, batch: SpeakStreamBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the levels and that of the units' ends."""

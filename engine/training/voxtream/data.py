@@ -25,11 +25,11 @@ import torch
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
 from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.speakers import People
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.run import Run
 from engine.training.utterances import (
     Pcm,
-    People,
     ShardEncoder,
     Utterance,
     aligned_phones,
@@ -85,11 +85,11 @@ class _Encoder(ShardEncoder):
     """Encode utterances as codes, duration tokens and phone ids."""
 
     def __init__(
-        self, table: str, speaker: str, codec: str, seed: int, noisy: float, system: str
+        self, table: Path, speaker: Path, codec: Path, seed: int, noisy: float, system: str
     ) -> None:
         """`noisy`: the share of prompts with noise and a room."""
         super().__init__(table, speaker, seed)
-        self._codec = load_small(Path(codec), torch.device("cpu"))
+        self._codec = load_small(codec, torch.device("cpu"))
         self._noisy, self._tokens = noisy, tokens_of(system)
 
     def utterance(
@@ -170,8 +170,7 @@ def draw_stretch(
     """Draw a lesson of VoXtream: at most `window` frames of one speaker with all of their text,
     begun anywhere in an utterance. Every frame is to be learnt, so any part may serve as a prompt.
     """
-    builder = _Builder(0, marked=False)  # VoXtream has no marks
-    first = draw.choice(person)
+    builder, first = _Builder(0, marked=False), draw.choice(person)  # VoXtream has no marks
     start = starting_at(first, draw.randrange(len(first.tokens)))
     codes = [builder.add(start, window)]
     codes += _filled(builder, person, draw, window, ends=draw.random() < ENDING)
@@ -321,21 +320,17 @@ class _Builder:
         """Return the lesson. `codes` [K, T] are those of the prompt and of each
         appended utterance.
         """
-        whole = np.concatenate(codes, axis=1).astype(np.int64)
-        text, rows, tokens = self._built(draw)
-        return VoxtreamLesson(text, rows, whole, tokens, self._prompt, speaker)
-
-    def _built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
-        """Return the text with the prompt's masked phones, the rows [T, 2] of all columns, and the
-        tokens [T].
-        """
         lead = self._prompt + 1
         furthest = max(last for _, last in self._spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)
-        place = self._places[min(furthest, len(self._places) - 1)] + 1
-        if furthest >= len(self._places):
-            place = len(self._text)
-        text = [BOS, *[UNKNOWN] * self._prompt, *self._text[:place]]
-        columns = [(column, column) for column in range(lead)]
-        columns += [(lead + self._places[a], lead + self._places[b]) for a, b in self._spans[:-1]]
-        tokens = [-1] * self._prompt + self._tokens
-        return np.asarray(text), np.asarray(columns), np.asarray(tokens)
+        known = [*self._places, len(self._text) - 1][min(furthest, len(self._places))] + 1
+        text = [BOS, *[UNKNOWN] * self._prompt, *self._text[:known]]
+        rows = [(column, column) for column in range(lead)]
+        rows += [(lead + self._places[a], lead + self._places[b]) for a, b in self._spans[:-1]]
+        return VoxtreamLesson(
+            np.asarray(text),
+            np.asarray(rows),
+            np.concatenate(codes, axis=1).astype(np.int64),
+            np.asarray([-1] * self._prompt + self._tokens),
+            self._prompt,
+            speaker,
+        )

@@ -17,12 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import Learner, Losses, Maker, StepContext
+from engine.training.corpus.speakers import People, Sides
+from engine.training.loop import Learner, Losses, StepContext
 from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.training.voxtream import VOXTREAM, Voice
-from engine.training.voxtream.base import built_in_shape, built_in_weights
+from engine.training.voxtream.base import built_in_config, built_in_weights
 from engine.training.voxtream.data import (
     VoxtreamLesson,
     VoxtreamUtterance,
@@ -39,6 +40,7 @@ PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves bo
 FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
+FEWEST_DEPTH_FRAMES = 8  # of a batch
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
@@ -61,7 +63,7 @@ def model_config(recipe: Any) -> ModelConfig:
     """
     tokens = len(tokens_of(recipe.system))
     if recipe.system == VOXTREAM:
-        return replace(built_in_shape(), duration_tokens=tokens)
+        return replace(built_in_config().shape, duration_tokens=tokens)
     voice, codec = recipe.voice, recipe.codec
     return ModelConfig(
         phone=stack_config(voice.width, voice.phone),
@@ -122,10 +124,9 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
     return torch.stack(logits, dim=1).float()
 
 
-def voice(run: Run) -> Maker:
-    """Return a function that makes the voice's learner on a device."""
-    sides = read_sides(run, VoxtreamUtterance)
-    return lambda device: VoiceLearner(run.recipe, sides, device)
+def voice(run: Run) -> "VoiceLearner":
+    """Return the voice's learner."""
+    return VoiceLearner(run.recipe, read_sides(run, VoxtreamUtterance), run.device)
 
 
 class VoiceLearner(Learner):
@@ -133,7 +134,7 @@ class VoiceLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: Any, sides: Sides[VoxtreamUtterance], device: torch.device) -> None:
+    def __init__(self, recipe: Any, sides: Sides[VoxtreamUtterance], device: str) -> None:
         """`recipe`: of VoXtream2 or VoXtream."""
         self._recipe: Voice = recipe.voice
         self._sides = sides
@@ -211,7 +212,7 @@ class VoiceLearner(Learner):
         real = batch.tokens >= 0
         real = real & real.roll(1, dims=1)
         real[:, 0] = False  # no frame comes before the first
-        count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * real.numel()))
+        count = max(FEWEST_DEPTH_FRAMES, int(self._recipe.depth_share * real.numel()))
         places = torch.multinomial(real.float().flatten(), count, replacement=True)
         lesson, column = places // real.shape[1], places % real.shape[1]
         speaker = self._model.speaker_projection(batch.speakers)[lesson]

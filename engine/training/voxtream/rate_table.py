@@ -11,6 +11,7 @@ never gets the histogram of a slower one.
 
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from engine.training.evaluation.parts import spread
 from engine.training.evaluation.performance import spoken_rate, syllables_of
 from engine.training.evaluation.voices import loaded_voxtream2, pack_hashes
 from engine.training.run import Run
-from engine.training.tasks import Place, Result, Task, do_tasks, result
+from engine.training.tasks import Result, Task, do_tasks, result
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
@@ -45,7 +46,8 @@ def measured_rates(
     """Return the untuned table: a row for each of RATES, with the recipe's strength and
     guidance.
     """
-    return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
+    guidance = export.generation.semantic_guidance
+    return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[int, ...]]:
@@ -53,10 +55,14 @@ def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[in
     least 1.
     """
     rates, histograms = _windows(corpus)
-    return {
-        rate: tuple(max(1, round(COUNTS * float(part))) for part in _row(rate, rates, histograms))
-        for rate in (SLOWER, *RATES, FASTER)
-    }
+    counts = {}
+    for rate in (SLOWER, *RATES, FASTER):
+        distance = np.abs(rates - rate)
+        # The range widens until there are enough windows.
+        fewest = float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1])
+        mean = histograms[distance <= max(HALF_WIDTH, fewest)].mean(axis=0)
+        counts[rate] = tuple(max(1, round(COUNTS * float(part))) for part in mean)
+    return counts
 
 
 def _windows(
@@ -80,18 +86,6 @@ def _windows(
     return np.asarray(rates), np.asarray(histograms)
 
 
-def _row(
-    rate: float, rates: npt.NDArray[np.float64], histograms: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Return the mean histogram of windows near a rate. The range widens until there are enough
-    windows.
-    """
-    distance = np.abs(rates - rate)
-    reach = max(HALF_WIDTH, float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1]))
-    mean: npt.NDArray[np.float64] = histograms[distance <= reach].mean(axis=0)
-    return mean
-
-
 def tune(
     run: Run, pack: Path, counts: Mapping[float, Counts], table: Mapping[float, RateTarget]
 ) -> dict[float, RateTarget]:
@@ -102,22 +96,16 @@ def tune(
     seconds = run.recipe.export.tuning_seconds
     if not seconds:
         return dict(table)
-    texts = tuning_sentences()
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
     hashes = pack_hashes(pack)  # including its voices and its sampling
     row = next(iter(table.values()))  # strength and guidance are those of every other, too
-    tasks = {
-        rate: Task(
-            f"{rate:g} SPS",
-            _row_rate,
-            (Place(pack), RateTarget(histogram, row.weight, row.guidance),
-             enough_texts(texts, rate, seconds)),
-            hashes,
-        )
-        for rate, histogram in counts.items()
-    }  # fmt: skip
-    do_tasks("tuning", folder, tuple(tasks.values()), run.workers, fresh=True)
+    tasks = {}
+    for rate, histogram in counts.items():
+        target = replace(row, counts=histogram)
+        arguments = (pack, target, enough_texts(tuning_sentences(), rate, seconds))
+        tasks[rate] = Task(f"{rate:g} SPS", _row_rate, arguments, hashes)
+    do_tasks("tuning", folder, tuple(tasks.values()), run.workers)
     spoken = {rate: (result(task, folder) or {})["rate"] for rate, task in tasks.items()}
     return invert(table, counts, spoken)
 
@@ -132,16 +120,14 @@ def invert(
     heard = np.maximum.accumulate([spoken[rate] for rate in asked])  # chance may turn two around
     rows = {rate: RateTarget(counts[rate], 0.0, 0.0) for rate in asked}
     return {
-        rate: RateTarget(
-            rate_target(float(np.interp(rate, heard, asked)), rows).counts, row.weight, row.guidance
-        )
+        rate: replace(row, counts=rate_target(float(np.interp(rate, heard, asked)), rows).counts)
         for rate, row in table.items()
     }
 
 
-def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
+def _row_rate(pack: Path, target: RateTarget, texts: tuple[str, ...]) -> Result:
     """Task: speak the texts with a table of this row alone; return the SPS of all together."""
-    model = loaded_voxtream2(pack).with_rates({1.0: target})
+    model = loaded_voxtream2(str(pack)).with_rates({1.0: target})
     return {"rate": spoken_rate(model, texts, 1.0)}
 
 

@@ -86,7 +86,7 @@ def by_heart(learner: Learner, steps: int = 60) -> list[Losses]:
     """Losses of quick steps on the same lesson every time."""
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
-    return [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(steps)]
+    return [learner.learn(StepContext(0.0, random.Random(1))) for _ in range(steps)]
 
 
 def last(losses: list[Losses], name: str) -> float:

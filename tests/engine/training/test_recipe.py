@@ -15,7 +15,7 @@ from engine.training.packing import CARD_FILE, write_card
 from engine.training.recipe import Recipe
 from engine.training.run import Run, write_json
 from engine.training.systems import read_recipe
-from engine.training.utterances import group_by_speaker, read, write
+from engine.training.utterances import read, write
 from tests.engine.training.conftest import CASES, TINY
 
 RECIPES = sorted(TINY.parent.glob("*.toml"))
@@ -112,8 +112,6 @@ def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path):
         assert np.array_equal(found.tokens, made.tokens)
         assert len(found.words) == len(made.words)
         assert all(map(np.array_equal, found.words, made.words))
-    people = group_by_speaker(read(file, Said))
-    assert {number: len(person) for number, person in people.items()} == {7: 2, 3: 1}
 
 
 def test_what_another_version_wrote_asks_for_its_stage(tmp_path):

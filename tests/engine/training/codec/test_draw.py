@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from engine.nn.cache import KvCache
-from engine.training.codec import draw
+from engine.training.codec import decoder
 from engine.training.voxtream import VOXTREAM, VOXTREAM2
 from engine.training.voxtream.data import after_another, one_utterance
 from engine.training.voxtream.losses import (
@@ -39,7 +39,7 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, lesson_of):
     said = [encoded(WALK, 4, seed=1), encoded(WALK, 2, seed=2)]
     lessons = [lesson_of(made, said, random.Random(5), PROMPT) for made in said]
     batch = collated(lessons, model.config)
-    drawn = draw.draw_codes(model, batch, 3, PLAIN, greedily=system == VOXTREAM2)
+    drawn = decoder.draw_codes(model, batch, 3, PLAIN, greedily=system == VOXTREAM2)
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, 3), 0.0)
     table = rotary_tables(model).depth
     cache = KvCache(model.config.depth, 2, model.device, model.dtype)
@@ -62,7 +62,7 @@ def test_an_utterance_is_drawn_once_and_the_same_by_another_process(tiny):
     said = [encoded(WALK, 4, seed=1), replace(encoded(WALK, 2, seed=2), place=1)]
     torch.manual_seed(3)
     model = fresh_model(model_config(tiny), VoxtreamGeneration())
-    one, other = (draw.CodeSampler(tiny, model, {1: said}) for _ in range(2))
+    one, other = (decoder.CodeSampler(tiny, model, {1: said}) for _ in range(2))
     first = [one.codes(each) for each in said]
     torch.manual_seed(4)
     state = torch.get_rng_state()

@@ -106,7 +106,7 @@ def test_a_part_is_measured_once_and_kept(tmp_path, capsys):
     espeak = next(system for system in SYSTEMS if system.name == "espeak")
     kept = parts_of(espeak, SMALL)
     delays = next(task for task in kept.tasks if task.name == "espeak/delays")
-    compare(tmp_path, only=("espeak/delays",), quick=True, into=tmp_path / "page")
+    compare(tmp_path, only=("espeak/delays",), workers=2, quick=True, into=tmp_path / "page")
     assert "| words before the first sound | delays | not measured |" in capsys.readouterr().out
     assert len(kept.results(tmp_path).traces) == SMALL.timed
     before = delays.file(tmp_path).stat().st_mtime_ns

@@ -29,7 +29,6 @@ from tests.engine.tts.speakstream.small_model import SHAPE
 from tests.engine.tts.voxtream.random_weights import own_table
 
 LEVELS = Levels(-6.0, 2.0)
-CPU = torch.device("cpu")
 
 
 def spoken(seed: int = 0, rounds: int = 1) -> WordsUtterance:
@@ -149,7 +148,7 @@ def test_encoded_words_are_those_that_were_spoken(whole):
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
     learner = SpeakStreamLearner(
-        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), CPU
+        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), "cpu"
     )
     losses = by_heart(learner)
     assert last(losses, "levels") < 0.8

@@ -2,6 +2,8 @@
 what the voice says at each rate when it is tuned.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,7 +54,8 @@ def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
 
 def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
     table = measured_rates(
-        measured_counts([spoken(3, 4)] * 20), VoxtreamExport("rated", guidance=1.7, weight=3.0)
+        measured_counts([spoken(3, 4)] * 20),
+        VoxtreamExport("rated", weight=3.0, generation=replace(GENERATION, semantic_guidance=1.7)),
     )
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
