@@ -358,7 +358,7 @@ def natural(size: Size) -> Figures:
             heard = whisper.hear(said.pcm, said.sample_rate)
             wrong[name] += words_wrong(text, heard, phonemizer_library())
             if score := naturalness(said):
-                scores[name].append(score.p808)
+                scores[name].append(score)
     count = sum(len(text.split()) for text in texts)
     for name, values in scores.items():
         less = np.array(values) - scores["word by word"]

@@ -77,7 +77,7 @@ def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
             / max(0.1, speech_seconds(said.pcm, said.sample_rate))
         )
         if name != REPLIES and (score := naturalness(said)):
-            scores.append(score.p808)
+            scores.append(score)
     return {**cell, "rates": rates, "p808": scores, "errors": errors}
 
 

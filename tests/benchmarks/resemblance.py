@@ -237,7 +237,7 @@ def _mean(vectors: list[Any]) -> Any:
 
 def _rate(spoken: Spoken) -> float:
     found = naturalness(spoken)
-    return found.p808 if found else float("nan")
+    return found or float("nan")
 
 
 def _read(file: Path) -> Pcm:

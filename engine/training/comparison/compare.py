@@ -15,12 +15,16 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from engine.training.comparison.page import table, write_page
-from engine.training.comparison.systems import SYSTEMS, System
+from engine import systems
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.systems import System
+from engine.training.comparison.page import MOST_VOICES, SYSTEMS, folder_of, table, write_page
 from engine.training.corpus import grammar
-from engine.training.evaluation.parts import Parts, Results, Size, Texts, chosen
-from engine.training.evaluation.voices import depends_on
-from engine.training.tasks import do_tasks
+from engine.training.evaluation.parts import Results, Size, Texts, chosen, read_results, tasks_of
+from engine.training.evaluation.voices import depends_on, voices_of
+from engine.training.tasks import Task, do_tasks
+from engine.tts.voice_catalogue import of_settings
 
 # Little enough for all systems to be done in one sitting.
 SIZE: Final = Size(
@@ -43,8 +47,8 @@ def compare(
     table, and write the page `into` a folder. InvalidInput if no part has such a name.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    present = {each: parts_of(each, SMALL if quick else SIZE) for each in SYSTEMS if each.present}
-    asked = chosen([task for parts in present.values() for task in parts.tasks], only)
+    present = {each: parts_of(each, SMALL if quick else SIZE) for each in SYSTEMS if is_here(each)}
+    asked = chosen([task for parts in present.values() for task in parts], only)
     if again:
         for task in asked:
             task.file(folder).unlink(missing_ok=True)
@@ -53,20 +57,29 @@ def compare(
         do_tasks("compare", folder, asked, workers)
     finally:
         columns = dict.fromkeys(SYSTEMS, Results())
-        columns |= {system: parts.results(folder) for system, parts in present.items()}
+        columns |= {system: read_results(parts, folder) for system, parts in present.items()}
         measured = f"{date.today():%Y-%m-%d}, {platform.machine()}{' --quick' if quick else ''}"
         sys.stdout.write(table(columns))
         if into is not None:
             sys.stdout.write(f"{write_page(into, columns, SIZE, measured)}\n")
 
 
-def parts_of(system: System, size: Size) -> Parts:
+def is_here(system: System) -> bool:
+    """Return True if a system can be measured on this machine."""
+    try:
+        return bool(of_settings(SpeechSettings(engine=system.name)))
+    except ModelError:
+        return False
+
+
+def parts_of(system: System, size: Size) -> tuple[Task, ...]:
     """Return the parts to measure of an installed system. A system whose rate cannot be changed has
     no parts about rates.
     """
-    voices = system.voices()
+    most = 1 if system.name == systems.ESPEAK else MOST_VOICES  # its voices differ in pitch alone
+    voices = voices_of(str(folder_of(system) or system.name), most=most)
     own = size if system.rate else replace(size, rates=())
-    return Parts(system.name, voices, fixed_texts(), own, depends_on(voices[0].source))
+    return tasks_of(system.title, voices, fixed_texts(), own, depends_on(voices[0].source))
 
 
 @cache

@@ -4,12 +4,14 @@ Invariant: every row names the part that measured it, so every cell can be measu
 that was not measured is marked as such, never left out.
 """
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, System
+from engine import systems
+from engine.nn import stored_weights
+from engine.systems import System
 from engine.training.evaluation.figures import (
     FIGURES,
     UNMEASURED,
@@ -18,136 +20,98 @@ from engine.training.evaluation.figures import (
     share_wrong,
 )
 from engine.training.evaluation.parts import Results, Size
+from engine.tts import packs
+from engine.tts.voxtream.files.paths import pack_folder
 
 PAGE: Final = "comparison.md"
-COMMAND: Final = "python -m engine.training compare"
+MOST_VOICES: Final = 2  # of a system
 Columns = Mapping[System, Results]
-_LEFT_OUT: Final = "speech at 1.5, 3, 5 and 6.5 syllables a second, clones, resident memory"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A paper's claim about these systems, and the row of the table that should confirm it."""
-
-    text: str
-    figure: str
-    systems: tuple[str, ...]
-
-
-_PAPERS: Final = (BUILT_IN, "VoXtream", "SpeakStream", "LLMVoX", "SMLLE")
-CLAIMS: Final = (
-    Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
-    Claim("SpeakStream's window costs latency", "words before the first sound", _PAPERS),
-    Claim("LLMVoX runs dry first", "dry at 200 ms a word", _PAPERS),
-    Claim(
-        "VoXtream2 follows a rate best",
-        "speaking rate, error",
-        (BUILT_IN, "SpeakStream", "SMLLE"),
-    ),
+_TEMPLATE: Final = Path(__file__).with_name("page.md")
+_TABLE: Final[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("systems.toml").read_text(encoding="utf-8")
 )
+BUILT_IN: Final = System(**_TABLE["built_in"])
+SYSTEMS: Final = (BUILT_IN, *systems.SYSTEMS, *(System(**each) for each in _TABLE["others"]))
+CLAIMS: Final[list[dict[str, Any]]] = _TABLE["claims"]
+
+
+def folder_of(system: System) -> Path | None:
+    """The folder of a system's pack; None if this machine has none."""
+    return pack_folder() if system is BUILT_IN else packs.find(system.name)
 
 
 def table(columns: Columns) -> str:
     """Return the Markdown table with a column for each system."""
     lines = {
-        "figure | part": [system.name for system in columns],
+        "figure | part": [system.title for system in columns],
         "---|---": ["---"] * len(columns),
     }
     for row in FIGURES:
         lines[f"{row.name} | {row.part}"] = [
             _cell(row, system, results) for system, results in columns.items()
         ]
-    for place, name in enumerate(("parameters, millions", "megabytes on the disk")):
-        lines[f"{name} | "] = [_known(system, system.extent[place]) for system in columns]
+    sizes = list(map(_size, columns))
+    lines["parameters, millions | "] = [parameters for parameters, _ in sizes]
+    lines["megabytes on the disk | "] = [megabytes for _, megabytes in sizes]
     lines["control of the rate | "] = [system.rate or "none" for system in columns]
     lines["core hours of training, networks | "] = [
-        "" if system.hours is None else f"{system.hours:g}" for system in columns
+        "" if system.core_hours < 0 else f"{system.core_hours:g}" for system in columns
     ]
     return "".join(f"| {name} | {' | '.join(cells)} |\n" for name, cells in lines.items())
 
 
 def claims_table(columns: Columns) -> str:
     """Return a Markdown table with a row for each claim of a paper."""
-    figures = {system.name: (system, each) for system, each in columns.items()}
+    figures = {system.title: (system, each) for system, each in columns.items()}
     by_name = {row.name: row for row in FIGURES}
     lines = []
     for claim in CLAIMS:
+        row = by_name[claim["figure"]]
         cells = [
-            f"{name} {_cell(by_name[claim.figure], *figures[name])}"
-            for name in claim.systems
-            if name in figures
+            f"{name} {_cell(row, *figures[name])}" for name in claim["systems"] if name in figures
         ]
-        lines.append(f"| {claim.text} | {claim.figure} | {'<br>'.join(cells)} |")
+        lines.append(f"| {claim['text']} | {row.name} | {'<br>'.join(cells)} |")
     return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
 def write_page(folder: Path, columns: Columns, size: Size, measured: str) -> Path:
     """Write the page and return its file. `measured`: the date and the machine."""
-    claims = "\n".join(
-        f"- **{system.name}**: {system.headline}."
+    claims = (
+        f"- **{system.title}**: {system.headline}."
         + (f" Must show here too: {system.expected}." if system.expected else "")
         + (f" Ours, not the paper's: {system.ours}." if system.ours else "")
         for system in columns
     )
-    voices = "\n".join(filter(None, (_by_voice(s.name, f) for s, f in columns.items())))
-    text = f"""# The systems of the papers, side by side
-
-Measured {measured}, by `{COMMAND} --into resources`, on one machine. A cell is measured again with
-`{COMMAND} --only "SYSTEM/PART" --again`, the column's name and the row's part.
-All say the same sentences, drawn from templates that no training draws from, word by word through
-an ordinary session, in one thread: {size.sentences} sentences by each of at most {MOST_VOICES} \
-voices, {size.short_replies} replies, {size.rate_sentences} sentences at each rate.
-Cells hold the median, then the worst, of the voices; of times and counts, of {size.timed} sentences
-by the first voice. SPS are syllables a second. Times count processor seconds of the steps, so the
-load does not enter; the loudspeaker of these rows begins with the first frame and stands still
-("dry") whenever the next is not there in time. Times of different machines cannot be compared, nor
-words to the last point, because a processor's rounding decides what is drawn.
-
-{table(columns)}
-Not measured in this run: {_LEFT_OUT}. Of the built-in voice they stand in
-[its card](starter/CARD.md).
-
-## What the papers say
-
-Do not compare absolute figures: the papers train on 960 to 40,000 hours, ours on some.
-
-{claims}
-
-## What of that shows here
-
-What SpeakStream's and SMLLE's papers claim of their own parts was tried once, on 27 November 2026,
-with 338 words and Whisper base (+-5). SpeakStream with one / two / three / four words known had
-5.6 / 5.9 / 4.4 / 4.7 % of the words wrong: no difference beyond chance. SMLLE with the best of one
-/ two / three / five draws had 7.4 / 4.4 / 4.1 / 3.0 %: as in the paper, the second draw gains most.
-Earlier packs learnt without SMLLE's flux, latents and Delete <Bos>: no row was outside of the
-others' intervals.
-
-{claims_table(columns)}
-## Voice by voice
-
-Words wrong by Whisper, with 95 % intervals.
-
-{voices}
-"""
+    voices = (_by_voice(system.title, results) for system, results in columns.items())
+    text = _TEMPLATE.read_text(encoding="utf-8").format(
+        command="python -m engine.training compare",
+        measured=measured,
+        size=size,
+        most_voices=MOST_VOICES,
+        table=table(columns),
+        claims="\n".join(claims),
+        claims_table=claims_table(columns),
+        voices="\n".join(filter(None, voices)),
+    )
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f"{PAGE}.partial"
     partial.write_text(text, encoding="utf-8")
     return partial.replace(folder / PAGE)
 
 
-# ----------------------------------------------------------------------- cells
-
-
 def _cell(row: Figure, system: System, results: Results) -> str:
     """Return the printed figure, or the reason why this system has none."""
-    if row.part == "rates" and not system.rate:
-        return "no rate"
-    cell = row.cell(results)
-    return system.remark if system.remark and cell == UNMEASURED else cell
+    return "no rate" if row.part == "rates" and not system.rate else row.cell(results)
 
 
-def _known(system: System, amount: float | None) -> str:
-    return (system.remark or UNMEASURED) if amount is None else f"{amount:.1f}"
+def _size(system: System) -> tuple[str, str]:
+    """Return the millions of parameters and the megabytes of a system's pack."""
+    if (folder := folder_of(system)) is None:
+        return UNMEASURED, UNMEASURED
+    tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
+    parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return f"{parameters / 1e6:.1f}", f"{size / 1024**2:.1f}"
 
 
 def _by_voice(name: str, results: Results) -> str:

@@ -11,12 +11,10 @@ from typing import Final
 import numpy as np
 
 from engine.training.evaluation.parts import Result, Results
-from engine.training.evaluation.recognisers import words
 from engine.tts.delays import Timing, Trace, real_time_factor, timing, words_before_sound
 
 RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 UNMEASURED: Final = "not measured"
-ALL: Final = "all voices"
 _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _percent: Final = "{:.1%}".format
 _milliseconds: Final = "{:.0f} ms".format
@@ -43,25 +41,6 @@ class Figure:
         return f"{self.show(median(values))} / {self.show(worst)}"
 
 
-def details(results: Results) -> str:
-    """Format word error rates as Markdown lines: of all voices, each voice, each rate, and the
-    replies.
-    """
-    lists = {
-        ALL: results.sentences,
-        **by_voice(results.sentences),
-        **{f"{rate:g} SPS": heard for rate, heard in results.rates.items()},
-        "replies": results.replies,
-    }
-    lines = [
-        f"- {name}: words wrong {share_wrong(heard)}" for name, heard in lists.items() if heard
-    ]
-    rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
-    if rates:
-        lines.append(f"- asked and measured SPS: {rates}")
-    return "\n".join(lines) + "\n"
-
-
 def share_wrong(heard: Sequence[Result]) -> str:
     """Format an error rate with its 95 % interval."""
     share = errors(heard)
@@ -69,7 +48,7 @@ def share_wrong(heard: Sequence[Result]) -> str:
 
 
 def errors(results: Sequence[Result]) -> float | None:
-    """Return the word error rate of all results together; None if there is nothing to judge."""
+    """Return the word error rate of all results together; None if there are none."""
     wrong, count = _counts(results)
     return sum(wrong) / sum(count) if count else None
 
@@ -85,11 +64,8 @@ def interval(results: Sequence[Result]) -> float:
 
 
 def _counts(results: Sequence[Result]) -> tuple[list[int], list[int]]:
-    """Return the number of wrong words and of all words for each utterance that Whisper
-    transcribed.
-    """
-    heard = [(each.wrong, len(words(each.text))) for each in results if each.wrong is not None]
-    return [wrong for wrong, _ in heard], [count for _, count in heard]
+    """Return the number of wrong words and of all words for each utterance."""
+    return [each.wrong for each in results], [len(each.text.split()) for each in results]
 
 
 def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
@@ -127,12 +103,12 @@ def _natural(person: list[Result]) -> float | None:
     return median(scores) if scores else None
 
 
-def _rate(heard: Sequence[Result]) -> float:
-    return mean(result.rate for result in heard)
-
-
 def _rate_errors(results: Results) -> list[float]:
-    return [abs(_rate(heard) - rate) / rate for rate, heard in results.rates.items() if heard]
+    return [
+        abs(mean(result.rate for result in heard) - rate) / rate
+        for rate, heard in results.rates.items()
+        if heard
+    ]
 
 
 def _traced(value: Callable[[Trace], float]) -> Callable[[Results], list[float]]:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from engine.languages import ENGLISH
 from engine.tts import delays
 from engine.tts.base import Pcm, TtsModel, Voice
-from engine.tts.delays import OWN_RATE as OWN_RATE
-from engine.tts.delays import SEED, TimedFrame, longest_s, speak
+from engine.tts.delays import OWN_RATE, SEED, TimedFrame, longest_s, speak
 
 HOP_SECONDS: Final = 0.01
 QUIET_DB: Final = 35.0  # dB below the loudest part; quieter is not speech

@@ -15,21 +15,19 @@ from engine.errors import InvalidInput
 from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import OWN_RATE, Spoken, say
+from engine.training.evaluation.performance import Spoken, say
 from engine.training.run import file_hash
 from engine.training.teachers import whole_sentences
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
-from engine.tts.delays import trace
+from engine.tts.delays import OWN_RATE, trace
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import VOICES_FOLDER, system_of
 from engine.tts.voice_catalogue import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.pack import load_pack
-from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
-FORMANT: Final = "espeak"
 _HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
 
 
@@ -74,17 +72,12 @@ def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[Li
     return tuple(chosen[: len(names) or most])
 
 
-def pack_hashes(folder: Path) -> tuple[str, ...]:
-    """Return hashes of all files of a pack that influence its speech."""
-    files = sorted(folder.rglob("*"))
-    return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
-
-
 def depends_on(source: str) -> tuple[str, ...]:
-    """Return hashes of the pack that a source names (none for a synthesiser). Results depend on
-    them.
+    """Return hashes of all files that influence the speech of a pack (none for a synthesiser).
+    Results depend on them.
     """
-    return () if source in registry.NAMES else pack_hashes(Path(source))
+    files = () if source in registry.NAMES else sorted(Path(source).rglob("*"))
+    return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
 
 
 def measure_delays(voice: LiveVoice, texts: Sequence[str]) -> dict[str, Any]:
@@ -105,15 +98,8 @@ def loaded(source: str) -> TtsModel:
         return registry.load(SpeechSettings(engine=source), lambda text, share: None)
     if system := system_of(Path(source)):
         return registry.load_pack(system, Path(source), "cpu")
-    return loaded_voxtream2(source)
-
-
-@lru_cache(maxsize=1)
-def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
-    """Load a VoXtream2 pack as a synthesiser whose rate table can be replaced."""
-    torch.set_num_threads(1)
     place = Target(torch.device("cpu"), torch.float32, threads=1)
-    return load_pack(Path(folder), Precision.INT8, place)  # as the program loads it
+    return load_pack(Path(source), Precision.INT8, place)  # as the program loads it
 
 
 @lru_cache(maxsize=1)

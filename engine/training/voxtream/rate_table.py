@@ -21,13 +21,14 @@ import numpy.typing as npt
 from engine.training.corpus import grammar
 from engine.training.evaluation.parts import spread
 from engine.training.evaluation.performance import spoken_rate, syllables_of
-from engine.training.evaluation.voices import loaded_voxtream2, pack_hashes
+from engine.training.evaluation.voices import depends_on, loaded
 from engine.training.run import Run
 from engine.training.tasks import Result, Task, do_tasks, result
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget, rate_target
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
 SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
@@ -98,7 +99,7 @@ def tune(
         return dict(table)
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
-    hashes = pack_hashes(pack)  # including its voices and its sampling
+    hashes = depends_on(str(pack))  # including its voices and its sampling
     row = next(iter(table.values()))  # strength and guidance are those of every other, too
     tasks = {}
     for rate, histogram in counts.items():
@@ -127,8 +128,9 @@ def invert(
 
 def _row_rate(pack: Path, target: RateTarget, texts: tuple[str, ...]) -> Result:
     """Task: speak the texts with a table of this row alone; return the SPS of all together."""
-    model = loaded_voxtream2(str(pack)).with_rates({1.0: target})
-    return {"rate": spoken_rate(model, texts, 1.0)}
+    model = loaded(str(pack))
+    assert isinstance(model, VoxtreamSynthesiser)
+    return {"rate": spoken_rate(model.with_rates({1.0: target}), texts, 1.0)}
 
 
 def tuning_sentences() -> tuple[str, ...]:

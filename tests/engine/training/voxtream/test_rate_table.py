@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.performance import syllables_of
-from engine.training.evaluation.voices import pack_hashes
+from engine.training.evaluation.voices import depends_on
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.durations import spans, walk
@@ -92,13 +92,13 @@ def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path):
     for name in ("config.json", "voice.safetensors", "voices/ada.safetensors", "CARD.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("before")
-    seen = {pack_hashes(tmp_path)}
+    seen = {depends_on(str(tmp_path))}
     for name in ("config.json", "voices/ada.safetensors", "voice.safetensors"):
         (tmp_path / name).write_text("after")
-        seen.add(pack_hashes(tmp_path))
+        seen.add(depends_on(str(tmp_path)))
     assert len(seen) == 4
     (tmp_path / "CARD.md").write_text("after")
-    assert pack_hashes(tmp_path) in seen
+    assert depends_on(str(tmp_path)) in seen
 
 
 # ----------------------------------------------------------------------------- duration tokens
