@@ -23,8 +23,6 @@ class Corpus:
     held_out_speakers: int = 24  # of them, never trained on
     lowest_rate: float = 1.0
     highest_rate: float = 7.5
-    rate_changes: float = 0.2  # share of Kokoro's utterances whose rate changes inside
-    hesitations: float = 0.35  # share of utterances below 3 SPS that get fillers
     own_pace: float = 0.0  # share of utterances at the speaker's own pace
     grammar_share: float = 0.45  # the rest is prose found on the machine
     replies: float = 0.0  # share of utterances of one to three words

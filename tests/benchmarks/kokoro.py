@@ -42,7 +42,7 @@ import numpy.typing as npt
 from engine.settings import AudioSettings, SpeechSettings
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.training.corpus import grammar
-from engine.training.evaluation.performance import Spoken, say
+from engine.training.evaluation.voices import Spoken, say
 from engine.training.fetching import fetch
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.kokoro import parts, paths, session, synthesiser
@@ -371,7 +371,7 @@ def natural(size: Size) -> Figures:
 
 
 def long(size: Size) -> Figures:
-    from engine.training.evaluation.performance import syllables_of
+    from engine.training.evaluation.voices import syllables_of
     from tests.engine.training.bigram import errors_by_minute
 
     draw, texts, syllables = random.Random("long"), list[str](), 0

@@ -1,12 +1,11 @@
 """Virtual speakers: a few synthesised voices with changed pitch, vocal tract and spectral tilt.
-Kokoro's voices are changed less, and many of them are blended with a second one.
 
 Invariant: speaker number n of a recipe is always the same person.
 """
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
@@ -23,6 +22,7 @@ class HasSpeaker(Protocol):
     def speaker(self) -> int: ...
 
 
+LOWEST_WARP: Final = -0.3  # octaves
 VALIDATION_SHARE: Final = 0.02  # of a speaker's utterances
 _Utterance = TypeVar("_Utterance", bound=HasSpeaker)
 People = dict[int, tuple[_Utterance, ...]]
@@ -42,7 +42,6 @@ class Base:
     share: float  # of the virtual speakers
     highest_warp: float  # octaves
     follows_pitch: bool = False
-    lowest_warp: float = -0.3
 
 
 # sps: syllables of 10 grammar sentences over the time from first to last sound, measured
@@ -58,14 +57,11 @@ BASES: Final = (
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
     *(
-        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True, lowest_warp=-0.12)
+        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True)
         for name in ENGLISH_NAMES
         if name != "Nicole"  # whispers
     ),
 )
-# Voices of Kokoro for held-out speakers; all others are for training.
-_HELD_OUT: Final = {"Kore", "Sarah", "Echo", "Fenrir", "Isabella", "Fable"}
-_MIXED: Final = 0.75  # of Kokoro's speakers that are not an own voice
 
 
 @dataclass(frozen=True)
@@ -90,29 +86,18 @@ def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
     """
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
-    trained, kept = (
-        [base for base in bases if base.synthesiser != KOKORO or (base.voice in _HELD_OUT) == side]
-        for side in (False, True)
-    )
     draw = random.Random(f"{recipe.seed} speakers")
-    own = min(len(trained), corpus.speakers - corpus.held_out_speakers)
+    own = min(len(bases), corpus.speakers - corpus.held_out_speakers)
     held_out = set(draw.sample(range(own, corpus.speakers), corpus.held_out_speakers))
     people = []
     for number in range(corpus.speakers):
         is_own = number < own
-        side = kept if number in held_out else trained
-        base = trained[number] if is_own else draw.choices(side, [b.share for b in side])[0]
-        warp = 1.0 if is_own else 2 ** draw.uniform(base.lowest_warp, base.highest_warp)
+        base = bases[number] if is_own else draw.choices(bases, [b.share for b in bases])[0]
+        warp = 1.0 if is_own else 2 ** draw.uniform(LOWEST_WARP, base.highest_warp)
         pitch = base.pitch_hz * (1.0 if is_own else 2 ** draw.uniform(-0.35, 0.4))
         tilt = 0.0 if is_own else draw.uniform(-5.0, 5.0)
-        mixed = () if is_own or base.synthesiser != KOKORO else _mixed(draw, base, side)
-        people.append(Speaker(number, base, warp, pitch, tilt, number in held_out, mixed))
+        people.append(Speaker(number, base, warp, pitch, tilt, number in held_out))
     return tuple(people)
-
-
-def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple[str, float], ...]:
-    others = [each.voice for each in side if each.synthesiser == KOKORO and each != base]
-    return ((draw.choice(others), draw.uniform(0.2, 0.6)),) if draw.random() < _MIXED else ()
 
 
 def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:

@@ -18,13 +18,14 @@ import soxr
 from engine.asr.sphinx.searches import decode_whole
 from engine.languages import ENGLISH
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import Spoken, at_pauses
+from engine.training.evaluation.voices import Spoken
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
 FRAMES_PER_SECOND: Final = 100  # of the aligner
 BEAM: Final = 5
 LONGEST_S: Final = 15.0
+PAUSE_S: Final = 0.2
 LONGEST_JOIN: Final = 5  # words that may be one word on the other side
 _JOINS: Final = ((1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1)),
                  *((1, n) for n in range(2, LONGEST_JOIN + 1)))  # fmt: skip
@@ -112,6 +113,19 @@ class WhisperJudge:
             suppress_tokens=[-1, *self._forbidden],
         )
         return " ".join(segment.text.strip() for segment in segments)
+
+
+def at_pauses(pcm: Pcm, sample_rate: int, longest_s: float) -> list[Pcm]:
+    """Cut samples into pieces of at most `longest_s` seconds, each time at the quietest place in
+    the second half of the longest possible piece.
+    """
+    pieces, longest, width = list[Pcm](), int(longest_s * sample_rate), int(PAUSE_S * sample_rate)
+    while len(pcm) > longest:
+        energy = np.cumsum(np.square(pcm[longest // 2 : longest], dtype=np.float64))
+        cut = longest // 2 + int(np.argmin(energy[width:] - energy[:-width])) + width // 2
+        pieces.append(pcm[:cut])
+        pcm = pcm[cut:]
+    return [*pieces, pcm]
 
 
 def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:

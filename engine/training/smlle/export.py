@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.training.evaluation.performance import spoken_rate
+from engine.training.evaluation.voices import spoken_rate
 from engine.training.packing import (
     Facts,
     finish,

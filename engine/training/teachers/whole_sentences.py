@@ -7,7 +7,6 @@ Invariant: a phone begins where its first symbol begins, so nothing has to be al
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
 
 import numpy as np
 
@@ -26,9 +25,6 @@ from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import NAME, blend
 from engine.tts.kokoro.windows import faded_out, render, with_silences
 from engine.tts.rate import PLAIN
-
-Mixed = tuple[tuple[str, float], ...]  # voices and their shares
-MOST_MACHINES: Final = 256  # voices that stay ready, half a megabyte each
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,8 @@ def model() -> KokoroSynthesiser:
     return loaded
 
 
-@lru_cache(maxsize=MOST_MACHINES)
-def blended_voice(voice: str, mixed: Mixed) -> VoiceParts:
+@lru_cache(maxsize=256)  # half a megabyte each
+def blended_voice(voice: str, mixed: tuple[tuple[str, float], ...]) -> VoiceParts:
     """Return a voice blended with others, each with its share. The rest of 1 is its own share."""
     named = {each.name: each for each in model().voices()}
     own = 1 - sum(share for _, share in mixed)

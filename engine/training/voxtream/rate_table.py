@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from engine.training.corpus import grammar
 from engine.training.evaluation.parts import spread
-from engine.training.evaluation.performance import spoken_rate, syllables_of
-from engine.training.evaluation.voices import depends_on, loaded
+from engine.training.evaluation.voices import depends_on, loaded, spoken_rate, syllables_of
 from engine.training.run import Run
 from engine.training.tasks import Result, Task, do_tasks, result
 from engine.training.voxtream import VoxtreamExport

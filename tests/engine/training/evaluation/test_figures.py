@@ -4,7 +4,6 @@ from itertools import accumulate
 
 import pytest
 
-from engine.training.corpus.matching import match
 from engine.training.evaluation.figures import (
     FIGURES,
     UNMEASURED,
@@ -16,7 +15,7 @@ from engine.training.evaluation.parts import Results
 from engine.training.evaluation.recognisers import Aligner
 from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
-from engine.training.teachers.sounds import phoned
+from engine.training.teachers.sounds import match, phoned
 from engine.training.teachers.synthesisers import Request, Take
 from tests.engine.training.conftest import judged, needs_flite
 

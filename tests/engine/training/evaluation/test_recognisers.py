@@ -9,8 +9,7 @@ from engine.errors import InvalidInput
 from engine.resources import resource
 from engine.systems import ESPEAK
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import at_pauses
-from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
+from engine.training.evaluation.recognisers import WhisperJudge, at_pauses, words_wrong
 from engine.training.evaluation.voices import LiveVoice, loaded, voices_of
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take

@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
 from engine.training.corpus.speakers import Sides, flat
-from engine.training.evaluation.performance import spoken_rate
+from engine.training.evaluation.voices import spoken_rate
 from engine.training.loop import StepContext
 from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.training.evaluation.performance import syllables_of
-from engine.training.evaluation.voices import depends_on
+from engine.training.evaluation.voices import depends_on, syllables_of
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.durations import spans, walk
