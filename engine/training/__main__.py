@@ -50,7 +50,6 @@ def _parser() -> argparse.ArgumentParser:
     installed = "copy the finished pack to where the program looks"
     add("--install", action="store_true", help=installed)
     add("--only", default="", help="compare: parts whose names begin so, commas between")
-    add("--quick", action="store_true", help="compare: a few sentences")
     return parser
 
 
@@ -62,15 +61,15 @@ def _run_recipe(options: argparse.Namespace) -> None:
     work = options.work or data_folder() / "training" / recipe.name
     run = Run(recipe, work, options.device, options.workers)
     if options.stage not in {*run.stages, "all"}:
-        raise InvalidInput(
-            "{system} has no stage '{stage}'.",
-            hint="Its stages: {names}.",
-            system=recipe.system,
-            stage=options.stage,
-            names=", ".join(run.stages),
-        )
+        hint = f"Its stages: {', '.join(run.stages)}."
+        raise InvalidInput(f"{recipe.system} has no stage '{options.stage}'.", hint=hint)
     for stage in run.stages if options.stage == "all" else (options.stage,):
-        _run_stage(stage, run, again=options.again)
+        if options.again:
+            run.discard(stage)
+        if run.is_done(stage):
+            sys.stderr.write(f"{stage} is done\n")
+        else:
+            do_stage(stage, run)
     if options.into or options.install:
         from engine.training import packing  # imports torch
 
@@ -78,26 +77,15 @@ def _run_recipe(options: argparse.Namespace) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from engine.training.comparison.compare import compare  # imports torch
+    from engine.training.compare.compare import compare  # imports torch
 
     compare(
         options.work or data_folder() / "training" / "comparison",
         only=tuple(filter(None, options.only.split(","))),
         workers=options.workers,
-        quick=options.quick,
         again=options.again,
         into=options.into,
     )
-
-
-def _run_stage(name: str, run: Run, *, again: bool) -> None:
-    """Run a stage that is not done. With `again`, delete its output and run it anyway."""
-    if run.is_done(name) and not again:
-        sys.stderr.write(f"{name} is done\n")
-        return
-    if again:
-        run.discard(name)
-    do_stage(name, run)
 
 
 def do_stage(name: str, run: Run) -> None:

@@ -320,9 +320,8 @@ class _Training:
         found = read_pickle(file, Translatable("The checkpoint"), hint)
         if found.get("key") != self._key:
             raise InvalidInput(
-                "The checkpoint {file} was trained with another recipe or corpus.",
+                f"The checkpoint {file} was trained with another recipe or corpus.",
                 hint="Restore the recipe, or begin anew with --again.",
-                file=file,
             )
         try:
             for name, part in self.learner.parts.items():
@@ -333,12 +332,8 @@ class _Training:
                 value.copy_(found["mean"][name])
             self.step, self._begun = found["step"], time.monotonic() - found["seconds"]
         except (KeyError, ValueError, RuntimeError) as error:
-            raise ModelError(
-                "The checkpoint {file} does not fit this recipe: {error}",
-                hint=hint,
-                file=file,
-                error=error,
-            ) from error
+            message = f"The checkpoint {file} does not fit this recipe: {error}"
+            raise ModelError(message, hint=hint) from error
 
 
 def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]:
@@ -367,10 +362,6 @@ def _shown(losses: Losses, name: str) -> str:
     """Format the losses. ModelError if one is not finite."""
     values = {key: float(loss) for key, loss in losses.items()}
     if not all(map(math.isfinite, values.values())):
-        raise ModelError(
-            "The training of '{name}' diverged: {losses}.",
-            hint="Lower the learning rate; the last checkpoint is from before.",
-            name=name,
-            losses=values,
-        )
+        hint = "Lower the learning rate; the last checkpoint is from before."
+        raise ModelError(f"The training of '{name}' diverged: {values}.", hint=hint)
     return " ".join(f"{key} {value:.3f}" for key, value in values.items())

@@ -16,6 +16,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
+from engine.errors import InvalidInput
 from engine.nn.cache import KvCache
 from engine.nn.transformer import (
     Block,
@@ -33,7 +34,11 @@ EMBEDDING_DEVIATION: Final = 0.06
 
 
 def stack_config(width: int, shape: Stack) -> TransformerConfig:
-    """Return the configuration of the stack that a recipe describes."""
+    """Return the configuration of the stack that a recipe describes. InvalidInput if its sizes do
+    not fit together.
+    """
+    if width % (2 * shape.heads) or shape.heads % shape.kv_heads:
+        raise InvalidInput(f"A width of {width} must be a multiple of twice its stack's heads.")
     return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
 
 

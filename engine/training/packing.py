@@ -126,12 +126,8 @@ def finish(run: Run, names: Sequence[str]) -> Facts:
     folder = pack_folder(run)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > LARGEST_BYTES:
-        raise ModelError(
-            "The pack has {size} MB, more than {most}.",
-            hint="Make the recipe's networks smaller, or set export.weights.",
-            size=f"{size / 1e6:.1f}",
-            most=f"{LARGEST_BYTES / 1e6:.0f}",
-        )
+        hint = "Make the recipe's networks smaller, or set export.weights."
+        raise ModelError(f"The pack has {size / 1e6:.1f} MB, which is too large.", hint=hint)
     write_card(run, folder)
     return {"megabytes": round(size / 1e6, 2), "voices": list(names)}
 

@@ -28,6 +28,15 @@ class Corpus:
     replies: float = 0.0  # share of utterances of one to three words
     rare_phone: int = 40  # phones with fewer examples are replaced by similar ones
 
+    def __post_init__(self) -> None:
+        """ValueError for values that do not fit each other."""
+        if self.hours <= 0:
+            raise ValueError("corpus.hours must be above 0")
+        if not 0 < self.lowest_rate < self.highest_rate:
+            raise ValueError("corpus.lowest_rate must be above 0 and below highest_rate")
+        if self.held_out_speakers >= self.speakers:
+            raise ValueError("corpus.held_out_speakers must be fewer than speakers")
+
 
 @dataclass(frozen=True)
 class Schedule:

@@ -84,9 +84,8 @@ class Run:
         for name in names:
             if name in self.stages and not self.is_done(name):
                 raise InvalidInput(
-                    "The stage '{name}' has not been finished with this recipe.",
-                    hint="Run it first: python -m engine.training {name} RECIPE.toml",
-                    name=name,
+                    f"The stage '{name}' has not been finished with this recipe.",
+                    hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
                 )
 
     def discard(self, name: str) -> None:
@@ -134,12 +133,8 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidInput(
-            "{file} cannot be read: {error}.",
-            hint="Delete it and run again.",
-            file=file,
-            error=error,
-        ) from error
+        message = f"{file} cannot be read: {error}."
+        raise InvalidInput(message, hint="Delete it and run again.") from error
     return content
 
 

@@ -77,12 +77,9 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, R
             try:
                 yield task, future.result()
             except BrokenProcessPool as error:
-                raise ModelError(
-                    "A process ended unexpectedly, perhaps while doing '{name}'.",
-                    hint="Was there too little memory? The same command goes on; --workers 1 needs "
-                    "least.",
-                    name=task.name,
-                ) from error
+                message = f"A process ended unexpectedly, perhaps while doing '{task.name}'."
+                hint = "Was there too little memory? --workers 1 needs least, and goes on."
+                raise ModelError(message, hint=hint) from error
 
 
 @contextmanager

@@ -141,9 +141,8 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
         names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
         return [kind(**{name: row[name] for name in names}) for row in rows.values()]
     except KeyError as error:
-        raise InvalidInput(
-            "{file} was written by an older version.", hint="Repeat its stage: --again.", file=file
-        ) from error
+        message = f"{file} was written by an older version."
+        raise InvalidInput(message, hint="Repeat its stage: --again.") from error
 
 
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:

@@ -15,7 +15,7 @@ from engine.models.listing import entry
 from engine.resources import ROOTS
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS
-from engine.training.comparison.page import SYSTEMS as COMPARED
+from engine.training.compare.compare import SYSTEMS as COMPARED
 from engine.training.systems import read_recipe
 from engine.tts import packs, registry
 

@@ -118,7 +118,7 @@ def _prepare(recipe: Recipe) -> None:
 
 def shard_key(recipe: Recipe) -> str:
     """Return the fingerprint of all settings that decide the shards, except their count."""
-    return fingerprint(recipe.seed, replace(recipe.corpus, hours=0.0))
+    return fingerprint(recipe.seed, replace(recipe.corpus, hours=1.0))
 
 
 def _make_shard(index: Path, recipe: Recipe, number: int) -> Result:

@@ -17,7 +17,6 @@ from engine.training.evaluation.voices import LiveVoice, measure_delays, phonemi
 from engine.training.fetching import fetch
 from engine.training.tasks import Result as Found
 from engine.training.tasks import Task, result
-from engine.translatable import Translatable
 from engine.tts.delays import OWN_RATE, Trace
 from engine.typed_values import build
 
@@ -170,11 +169,8 @@ def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
     """
     asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
     if not asked:
-        raise InvalidInput(
-            "No part begins with {names}.",
-            hint=Translatable("Parts: {names}.", names=", ".join(task.name for task in tasks)),
-            names=", ".join(only),
-        )
+        hint = f"Parts: {', '.join(task.name for task in tasks)}."
+        raise InvalidInput(f"No part begins with {', '.join(only)}.", hint=hint)
     return asked
 
 

@@ -123,11 +123,7 @@ def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[Li
         there = [LiveVoice(str(Path(source).resolve()), name) for name in saved]
     chosen = [voice for voice in there if not names or voice.name in names]
     if len(chosen) < max(1, len(names)):
-        raise InvalidInput(
-            "'{source}' is neither a pack's folder nor a synthesiser on this machine, or lacks one "
-            "of these voices.",
-            source=source,
-        )
+        raise InvalidInput(f"'{source}' is not a pack or a synthesiser here, or lacks a voice.")
     return tuple(chosen[: len(names) or most])
 
 

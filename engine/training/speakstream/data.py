@@ -153,33 +153,17 @@ def _scale(files: Sequence[Path]) -> Scale:
 
 
 @dataclass(frozen=True)
-class SpeakStreamLesson:
-    """A training sequence of L positions, blocks of text and of speech in turn. `ids`: text,
-    NOTHING at speech. `inputs` and `targets`: indices in `mel`, the spectrum fed in and the one to
-    predict. `end`: 1 if the target is the last position of its unit. `unit`: the id that the target
-    speaks, `later`: the id after it. NOTHING where there is none.
+class SpeakStreamBatch:
+    """A batch of B lessons of L positions each, blocks of text and of speech in turn, padded at the
+    end with text that has no loss. A single lesson has no first dimension.
     """
 
-    ids: npt.NDArray[np.int64]
-    inputs: npt.NDArray[np.int64]
-    targets: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    unit: npt.NDArray[np.int64]
-    later: npt.NDArray[np.int64]
-    mel: npt.NDArray[np.float16]  # [positions, COLUMNS, BANDS]
-    vector: npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class SpeakStreamBatch:
-    """A batch of lessons, padded at the end with text that has no loss."""
-
-    ids: Tensor  # [B, L]
-    inputs: Tensor  # [B, L, COLUMNS, BANDS] levels
+    ids: Tensor  # [B, L] text, NOTHING at speech
+    inputs: Tensor  # [B, L, COLUMNS, BANDS] levels, LOST at text
     targets: Tensor  # [B, L, COLUMNS, BANDS] levels, NOTHING where none is to be predicted
-    end: Tensor  # [B, L] 0 or 1, NOTHING where it is not to be predicted
-    unit: Tensor  # [B, L] ids, NOTHING where no speech follows
-    later: Tensor  # [B, L] ids
+    end: Tensor  # [B, L] 1 if the target is the last position of its unit, NOTHING without a target
+    unit: Tensor  # [B, L] the id that the target speaks, NOTHING without a target
+    later: Tensor  # [B, L] the id after it
     speakers: Tensor  # [B, S]
 
     @property
@@ -188,39 +172,38 @@ class SpeakStreamBatch:
         return self.ids == NOTHING
 
 
-def make_lesson(utterance: WordsUtterance, size: int, hop: int) -> SpeakStreamLesson:
+def make_lesson(utterance: WordsUtterance, levels: Levels, size: int, hop: int) -> SpeakStreamBatch:
     """Return the lesson of an utterance in windows of `size` words that advance by `hop` words,
     without the silence before the first word.
     """
     first, last = int(utterance.starts[0]), int(utterance.starts[-1])
-    mel = utterance.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS)
+    mel = torch.from_numpy(utterance.mel[first * COLUMNS : last * COLUMNS]).float()
+    level = levels.quantised(mel).view(-1, COLUMNS, BANDS)
     words, starts = utterance.words, [int(start) - first for start in utterance.starts]
-    ids: list[int] = []
-    inputs: list[int] = []
-    targets: list[int] = []
-    end: list[int] = []
-    unit: list[int] = []
-    later: list[int] = []
+    rows: dict[str, list[int]] = {
+        name: [] for name in ("ids", "inputs", "targets", "end", "unit", "later")
+    }  # inputs and targets are positions at first
     for part in windows(len(words), size, hop):
         text = [number for word in words[part.first : part.read_end] for number in (*word, WORD)]
-        block = [END if ids else SPEAKER, *text, BEGIN]
+        block = [END if rows["ids"] else SPEAKER, *text, BEGIN]
         speech = range(starts[part.first], starts[part.spoken_end])
         quiet = [NOTHING] * (len(block) - 1)
         units = _units(utterance, part, starts)
         said = [place for place, (_, length) in enumerate(units) for _ in range(length)]
         said = said[: len(speech)]
         after = [*(number for number, _ in units[1:]), END]
-        ids += [*block, *[NOTHING] * len(speech)]
-        inputs += [*quiet, NOTHING, *speech]
-        targets += [*quiet, *speech, NOTHING]
-        end += [*quiet, *(int(now != then) for now, then in pairwise((*said, len(units)))), NOTHING]
-        unit += [*quiet, *(units[place][0] for place in said), NOTHING]
-        later += [*quiet, *(after[place] for place in said), NOTHING]
-    rows = {
-        "ids": ids, "inputs": inputs, "targets": targets, "end": end, "unit": unit, "later": later,
-    }  # fmt: skip
-    arrays = {name: np.asarray(row) for name, row in rows.items()}
-    return SpeakStreamLesson(**arrays, mel=mel, vector=utterance.vector)
+        ends = (int(now != then) for now, then in pairwise((*said, len(units))))
+        rows["ids"] += [*block, *[NOTHING] * len(speech)]
+        rows["inputs"] += [*quiet, NOTHING, *speech]
+        rows["targets"] += [*quiet, *speech, NOTHING]
+        rows["end"] += [*quiet, *ends, NOTHING]
+        rows["unit"] += [*quiet, *(units[place][0] for place in said), NOTHING]
+        rows["later"] += [*quiet, *(after[place] for place in said), NOTHING]
+    arrays = {name: torch.tensor(row) for name, row in rows.items()}
+    for name, elsewhere in (("inputs", LOST), ("targets", NOTHING)):
+        table = torch.cat((level, level.new_full((1, COLUMNS, BANDS), elsewhere)))
+        arrays[name] = table[arrays[name]]  # NOTHING is the last row
+    return SpeakStreamBatch(**arrays, speakers=torch.from_numpy(utterance.vector))
 
 
 def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
@@ -233,39 +216,16 @@ def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> li
     ]
 
 
-def collated(
-    lessons: Sequence[SpeakStreamLesson], levels: Levels, device: torch.device | None = None
-) -> SpeakStreamBatch:
-    """Collate lessons into a batch on a device (None = the CPU). Nothing is corrupted yet."""
-    mel = torch.from_numpy(np.concatenate([each.mel for each in lessons])).to(device)
-    ends = [mel.new_full((1, COLUMNS, BANDS), end, dtype=torch.long) for end in (LOST, NOTHING)]
-    table = torch.cat((levels.quantised(mel.float()), *ends))  # [all positions + 2, COLUMNS, BANDS]
-    firsts = np.cumsum([0, *(len(each.mel) for each in lessons)])
-
-    def row(name: str, padding: int) -> Tensor:
-        rows = [torch.from_numpy(getattr(each, name)) for each in lessons]
-        return nn.utils.rnn.pad_sequence(rows, True, padding).to(device)
-
-    def heard(name: str, nowhere: int) -> Tensor:
-        """Return the levels at the indices in the field `name`; row `nowhere` of the table for
-        those below 0.
-        """
-        rows = (getattr(each, name) for each in lessons)
-        placed = [np.where(r < 0, nowhere, r + n) for r, n in zip(rows, firsts, strict=False)]
-        together = nn.utils.rnn.pad_sequence(list(map(torch.from_numpy, placed)), True, nowhere)
-        return table[together.to(device)]
-
-    vectors = torch.from_numpy(np.stack([each.vector for each in lessons])).to(device)
-    lost, nothing = len(mel), len(mel) + 1
-    return SpeakStreamBatch(
-        row("ids", END),
-        heard("inputs", lost),
-        heard("targets", nothing),
-        row("end", NOTHING),
-        row("unit", NOTHING),
-        row("later", NOTHING),
-        vectors,
-    )
+def collated(lessons: Sequence[SpeakStreamBatch]) -> SpeakStreamBatch:
+    """Collate lessons into a batch. Nothing is corrupted yet."""
+    padding = {"ids": END, "inputs": LOST}
+    rows = {
+        name: nn.utils.rnn.pad_sequence(
+            [getattr(each, name) for each in lessons], True, padding.get(name, NOTHING)
+        )
+        for name in ("ids", "inputs", "targets", "end", "unit", "later")
+    }
+    return SpeakStreamBatch(**rows, speakers=torch.stack([each.speakers for each in lessons]))
 
 
 def corrupted(batch: SpeakStreamBatch, *, wrong: float, lost: float) -> SpeakStreamBatch:

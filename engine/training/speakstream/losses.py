@@ -105,8 +105,8 @@ class SpeakStreamLearner(Learner):
         longest = recipe.longest_seconds * POSITION_RATE
         chosen = self._bucket(people, lambda each: each.positions, draw, longest)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
-        lessons = [make_lesson(each, window, recipe.hop) for each in chosen]
-        return collated(lessons, self._levels, self._device)
+        lessons = [make_lesson(each, self._levels, window, recipe.hop) for each in chosen]
+        return self._move(collated(lessons))
 
     def _losses(self, batch: SpeakStreamBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the levels and that of the units' ends."""

@@ -155,7 +155,7 @@ def test_a_corpus_of_another_recipe_is_made_again_and_shards_too_many_are_delete
     hours = 2.5 * tiny.corpus.shard_seconds / 3600
     first = replace(tiny, corpus=replace(tiny.corpus, hours=hours))
     fewer = replace(first, corpus=replace(first.corpus, hours=hours / 2))
-    slower = replace(fewer, corpus=replace(fewer.corpus, highest_rate=3.0))
+    slower = replace(fewer, corpus=replace(fewer.corpus, highest_rate=4.0))
 
     def made(recipe: Recipe) -> dict[str, str]:
         """The shards that a run of a recipe leaves, with the recipe that each was made for."""

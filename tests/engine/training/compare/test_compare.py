@@ -5,15 +5,17 @@ import pytest
 from engine.errors import InvalidInput
 from engine.systems import System
 from engine.training.__main__ import main
-from engine.training.comparison.compare import (
+from engine.training.compare.compare import (
+    BUILT_IN,
+    CLAIMS,
     SIZE,
-    SMALL,
+    SYSTEMS,
     compare,
     fixed_texts,
     is_here,
     parts_of,
+    write_page,
 )
-from engine.training.comparison.page import BUILT_IN, CLAIMS, SYSTEMS, write_page
 from engine.training.corpus import grammar
 from engine.training.evaluation.figures import FIGURES, UNMEASURED
 from engine.training.evaluation.parts import Results, read_results
@@ -29,7 +31,7 @@ TRACE = Trace(2, (FrameTiming(1, 0.02, 0.08), FrameTiming(2, 0.01, 0.08)), (0.01
 def test_a_page_says_what_was_measured_and_what_was_not(tmp_path):
     system = System("ghost", "ghost", 1.0, "it speaks", "a sound", "no sheet")
     said = tuple(judged(voice=name, wrong=wrong) for name, wrong in (("Ada", 0), ("Bo", 1)))
-    page = write_page(tmp_path, {system: Results(said, traces=(TRACE,))}, SIZE, "today")
+    page = write_page(tmp_path, {system: Results(said, traces=(TRACE,))}, "today")
     text = page.read_text(encoding="utf-8")
     assert "Measured today, by" in text
     assert "| words wrong, Whisper, every voice | sentences | 25.0% / 50.0% |" in text
@@ -46,16 +48,14 @@ def test_a_page_says_what_a_system_cannot_do(tmp_path):
         System("mute", "mute", 1.0, "", "", ""),
         System("rated", "", 1.0, "", "", "", "live"),
     )
-    text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), SIZE, "").read_text(
-        encoding="utf-8"
-    )
+    text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), "").read_text(encoding="utf-8")
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} |" in text
     assert f"| ends by itself | sentences | {UNMEASURED} | {UNMEASURED} |" in text
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path):
     systems = {next(s for s in SYSTEMS if s.name == "voxtream"): Results(traces=(TRACE,))}
-    page = write_page(tmp_path, systems, SIZE, "").read_text(encoding="utf-8")
+    page = write_page(tmp_path, systems, "").read_text(encoding="utf-8")
     first = next(line for line in page.splitlines() if "sounds first" in line)
     assert first.endswith("| first packet at 200 ms a word | VoXtream 20 ms / 20 ms |")
     assert {row.name for row in FIGURES}.issuperset(claim["figure"] for claim in CLAIMS)
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_asked_for_nothing_and_a_system_without_a_rate_for_
     monkeypatch.setattr("engine.tts.kokoro.paths.is_fetched", lambda: True)
     assert is_here(kokoro)
     write_pack(packs.folder_of("llmvox"))
-    tasks = [task.name for task in parts_of(llmvox, SIZE)]
+    tasks = [task.name for task in parts_of(llmvox)]
     assert tasks == [
         "LLMVoX/sentences Ada", "LLMVoX/sentences Bruno", "LLMVoX/replies", "LLMVoX/delays",
     ]  # fmt: skip
@@ -91,7 +91,7 @@ def test_names_are_known(tmp_path, capsys):
     names = [system.title for system in SYSTEMS]
     assert len(set(names)) == len(names)
     assert not any("," in name for name in names)  # `--only` is a list
-    parts = {task.name.partition("/")[2].split()[0] for task in parts_of(BUILT_IN, SIZE)}
+    parts = {task.name.partition("/")[2].split()[0] for task in parts_of(BUILT_IN)}
     assert {row.part for row in FIGURES} == parts
     with pytest.raises(InvalidInput, match="No part begins with nobody"):
         compare(tmp_path, only=("nobody",))
@@ -102,12 +102,12 @@ def test_names_are_known(tmp_path, capsys):
 @pytest.mark.slow
 def test_a_part_is_measured_once_and_kept(tmp_path, capsys):
     espeak = next(system for system in SYSTEMS if system.name == "espeak")
-    kept = parts_of(espeak, SMALL)
+    kept = parts_of(espeak)
     delays = next(task for task in kept if task.name == "espeak/delays")
-    compare(tmp_path, only=("espeak/delays",), workers=2, quick=True, into=tmp_path / "page")
+    compare(tmp_path, only=("espeak/delays",), workers=2, into=tmp_path / "page")
     assert "| words before the first sound | delays | not measured |" in capsys.readouterr().out
-    assert len(read_results(kept, tmp_path).traces) == SMALL.timed
+    assert len(read_results(kept, tmp_path).traces) == SIZE.timed
     before = delays.file(tmp_path).stat().st_mtime_ns
-    compare(tmp_path, only=("espeak/delays",), quick=True)
+    compare(tmp_path, only=("espeak/delays",))
     assert delays.file(tmp_path).stat().st_mtime_ns == before
-    assert "--quick" in (tmp_path / "page" / "comparison.md").read_text(encoding="utf-8")
+    assert (tmp_path / "page" / "comparison.md").is_file()

@@ -1,17 +1,28 @@
-"""The page with the table of all systems.
+"""`python -m engine.training compare`: measure every system on this machine and write one page.
 
-Invariant: every row names the part that measured it, so every cell can be measured again; a figure
-that was not measured is marked as such, never left out.
+Invariants: all systems get the same sentences, drawn from templates of our grammar that training
+never uses. The page is made from saved results only, so it is written even after an interruption,
+and the same command continues from there. Every row names the part that measured it, so every cell
+can be measured again; a figure that was not measured is marked as such.
 """
 
+import platform
+import random
+import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from engine import systems
+from engine.errors import ModelError
 from engine.nn import stored_weights
+from engine.settings import SpeechSettings
 from engine.systems import System
+from engine.training.corpus import grammar
 from engine.training.evaluation.figures import (
     FIGURES,
     UNMEASURED,
@@ -19,8 +30,11 @@ from engine.training.evaluation.figures import (
     by_voice,
     share_wrong,
 )
-from engine.training.evaluation.parts import Results, Size
+from engine.training.evaluation.parts import Results, Size, Texts, chosen, read_results, tasks_of
+from engine.training.evaluation.voices import depends_on, voices_of
+from engine.training.tasks import Task, do_tasks
 from engine.tts import packs
+from engine.tts.voice_catalogue import of_settings
 from engine.tts.voxtream.files.paths import pack_folder
 
 PAGE: Final = "comparison.md"
@@ -33,6 +47,72 @@ _TABLE: Final[dict[str, Any]] = tomllib.loads(
 BUILT_IN: Final = System(**_TABLE["built_in"])
 SYSTEMS: Final = (BUILT_IN, *systems.SYSTEMS, *(System(**each) for each in _TABLE["others"]))
 CLAIMS: Final[list[dict[str, Any]]] = _TABLE["claims"]
+# Little enough for all systems to be done in one sitting.
+SIZE: Final = Size(
+    sentences=40, naturalness=16, short_replies=24, rates=(2.0, 4.0, 6.0), rate_sentences=8,
+    timed=6,
+)  # fmt: skip
+
+
+def compare(
+    folder: Path,
+    *,
+    only: Sequence[str] = (),
+    workers: int = 1,
+    again: bool = False,
+    into: Path | None = None,
+) -> None:
+    """Run the unfinished parts whose names begin with one of `only` (empty = all parts), print the
+    table, and write the page `into` a folder. InvalidInput if no part has such a name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    present = {each: parts_of(each) for each in SYSTEMS if is_here(each)}
+    asked = chosen([task for parts in present.values() for task in parts], only)
+    if again:
+        for task in asked:
+            task.file(folder).unlink(missing_ok=True)
+    # Each system's model is loaded once where its parts follow each other.
+    try:
+        do_tasks("compare", folder, asked, workers)
+    finally:
+        columns = dict.fromkeys(SYSTEMS, Results())
+        columns |= {system: read_results(parts, folder) for system, parts in present.items()}
+        measured = f"{date.today():%Y-%m-%d}, {platform.machine()}"
+        sys.stdout.write(table(columns))
+        if into is not None:
+            sys.stdout.write(f"{write_page(into, columns, measured)}\n")
+
+
+def is_here(system: System) -> bool:
+    """Return True if a system can be measured on this machine."""
+    try:
+        return bool(of_settings(SpeechSettings(engine=system.name)))
+    except ModelError:
+        return False
+
+
+def parts_of(system: System) -> tuple[Task, ...]:
+    """Return the parts to measure of an installed system. A system whose rate cannot be changed has
+    no parts about rates.
+    """
+    most = 1 if system.name == systems.ESPEAK else MOST_VOICES  # its voices differ in pitch alone
+    voices = voices_of(str(folder_of(system) or system.name), most=most)
+    own = SIZE if system.rate else replace(SIZE, rates=())
+    return tasks_of(system.title, voices, fixed_texts(), own, depends_on(voices[0].source))
+
+
+@cache
+def fixed_texts() -> Texts:
+    """Return sentences and replies that no system was trained on, always the same ones."""
+    draw = random.Random("comparison")
+    sentences: set[str] = set()
+    while len(sentences) < SIZE.sentences:
+        sentences.add(grammar.test_sentence(draw))
+    replies = {grammar.short_reply(draw) for _ in range(10 * SIZE.short_replies)}
+    return Texts(tuple(sorted(sentences)), tuple(sorted(replies)))
+
+
+# ------------------------------------------------------------------------- page
 
 
 def folder_of(system: System) -> Path | None:
@@ -74,7 +154,7 @@ def claims_table(columns: Columns) -> str:
     return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
-def write_page(folder: Path, columns: Columns, size: Size, measured: str) -> Path:
+def write_page(folder: Path, columns: Columns, measured: str) -> Path:
     """Write the page and return its file. `measured`: the date and the machine."""
     claims = (
         f"- **{system.title}**: {system.headline}."
@@ -86,7 +166,7 @@ def write_page(folder: Path, columns: Columns, size: Size, measured: str) -> Pat
     text = _TEMPLATE.read_text(encoding="utf-8").format(
         command="python -m engine.training compare",
         measured=measured,
-        size=size,
+        size=SIZE,
         most_voices=MOST_VOICES,
         table=table(columns),
         claims="\n".join(claims),
