@@ -196,9 +196,6 @@ def export_pack(run: Run) -> packing.Facts:
         spectrum_dropout=export.dropout or run.recipe.spectrum.dropout,
     )
     config = LlmVoxPackConfig(export.name, shape_of(run), generation)
-    files = {
-        VOICE_FILE: run.weights("voice"),
-        SPECTRUM_FILE: run.weights("spectrum"),
-        VOCODER_FILE: run.weights("vocoder"),
-    }
-    return packing.export_pack(run, files, config, synthesiser.load)
+    files = {VOICE_FILE: "voice", SPECTRUM_FILE: "spectrum", VOCODER_FILE: "vocoder"}
+    networks = {name: packing.network(run.weights(stage)) for name, stage in files.items()}
+    return packing.export_pack(run, networks, config, synthesiser.load)

@@ -136,5 +136,6 @@ def export_pack(run: Run) -> packing.Facts:
         pace=round(scale.pace, 3),
     )
     config = SpeakStreamPackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
-    files = {VOICE_FILE: run.weights("voice"), VOCODER_FILE: run.weights("vocoder")}
-    return packing.export_pack(run, files, config, synthesiser.load)
+    files = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
+    networks = {name: packing.network(run.weights(stage)) for name, stage in files.items()}
+    return packing.export_pack(run, networks, config, synthesiser.load)

@@ -5,12 +5,12 @@ Invariant: a pack is read back before the stage is done. A prompt of VoXtream co
 utterances of one speaker, with their phones and times.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from pathlib import Path
+from typing import Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
@@ -21,30 +21,20 @@ from engine.nn import stored_weights
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
+from engine.training import packing
 from engine.training.codec.decoder import shipped_config
 from engine.training.codec.speech import CorpusUtterance, read_speech
 from engine.training.corpus.shards import floats
-from engine.training.corpus.speakers import People, flat
+from engine.training.corpus.speakers import flat
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.packing import (
-    Facts,
-    finish,
-    fresh_folder,
-    named_speakers,
-    pack_folder,
-    save_voice,
-    save_weights,
-    write_networks,
-    write_tables,
-)
 from engine.training.run import Run
 from engine.training.utterances import mean_vector, read_sides
 from engine.training.voxtream import VOXTREAM, rate_table
 from engine.training.voxtream.base import built_in_file
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.losses import fresh_model, model_config
-from engine.tts import voices as voice_files
 from engine.tts.delays import OWN_RATE
+from engine.tts.packs import system_of
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import VoxtreamGeneration
@@ -60,53 +50,72 @@ _Any = TypeVar("_Any")
 _TARGET: Final = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
-def export_pack(run: Run) -> Facts:
+def export_pack(run: Run) -> packing.Facts:
     """Write the pack. ModelError when it is too large to ship."""
-    fresh_folder(run)
-    people = read_sides(run, VoxtreamUtterance).training
-    is_original = run.recipe.system == VOXTREAM
-    return finish(run, (_write_voxtream if is_original else _write_voxtream2)(run, people))
+    return (_voxtream if run.recipe.system == VOXTREAM else _voxtream2)(run)
 
 
-def _write_voxtream2(run: Run, people: People[VoxtreamUtterance]) -> list[str]:
+def _voxtream2(run: Run) -> packing.Facts:
     """Write VoXtream2's pack. Then let it speak to tune its rate table, so that it keeps to the
-    requested rates. Return the names of the voices.
+    requested rates. UnreadableClip if a named speaker has too little speech.
     """
-    export, folder = run.recipe.export, pack_folder(run)
-    save_weights(_voice_tensors(run), folder / pack.VOICE_FILE, export.weights)
-    files = {pack.CODEC_FILE: run.weights("decoder"), pack.SPEAKER_FILE: run.weights("speaker")}
-    write_networks(run, files)
-    counts = rate_table.measured_counts(flat(people))
+    export, folder = run.recipe.export, packing.pack_folder(run)
+    speech = read_speech(run, run.recipe.codec.hours).training
+
+    def voice_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
+        """Encode a prompt as that of a person's recording is encoded."""
+        codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
+        encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
+        parts = _near_own_rate(speech[person[0].speaker], lambda each: each.entry.rate, _seconds)
+        pcm = np.concatenate([floats(each.pcm) for each in parts])
+        voice = synthesiser.encode(pcm, SAMPLE_RATE, codec, encoder, export.name)
+        return voice.tensors, dict(voice.metadata)
+
+    counts = rate_table.measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
     rates = rate_table.measured_rates(counts, export)
     constants = replace(export.generation, temperature=export.temperature)
     config = pack.VoxtreamPackConfig(export.name, model_config(run.recipe), constants, rates)
-    write_tables(run, config)
-    names = _name_voices(run, people)
-    write_tables(run, replace(config, rates=rate_table.tune(run, folder, counts, rates)))
-    return names
+    networks = {
+        pack.VOICE_FILE: (_voice_tensors(run), {}),
+        pack.CODEC_FILE: packing.network(run.weights("decoder")),
+        pack.SPEAKER_FILE: packing.network(run.weights("speaker")),
+    }
+    facts = packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
+    if export.tuning_seconds:
+        model = pack.load_pack(folder, Precision.INT8, _TARGET)  # as the program loads it
+        rates = rate_table.tune(model, counts, rates, export.tuning_seconds)
+        packing.write_tables(run, replace(config, rates=rates))
+    return facts
 
 
-def _write_voxtream(run: Run, people: People[VoxtreamUtterance]) -> list[str]:
+def _voxtream(run: Run) -> packing.Facts:
     """Write VoXtream's pack: without the frozen weights, which are the built-in voice's, and
-    without an encoder, because no voice is made from a recording. Return the names of the voices.
+    without an encoder, because no voice is made from a recording.
     """
-    export, folder = run.recipe.export, pack_folder(run)
-    tensors = {k: v for k, v in _voice_tensors(run).items() if not k.startswith(original.FROZEN)}
-    save_weights(tensors, folder / pack.VOICE_FILE, export.weights)
+    export = run.recipe.export
     codec = stored_weights.load(run.weights("decoder"))
-    kept = {key: value for key, value in codec.items() if not key.startswith(ENCODING)}
-    about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
-    save_weights(kept, folder / pack.CODEC_FILE, export.weights, about)
+    networks = {
+        pack.VOICE_FILE: (_without(_voice_tensors(run), original.FROZEN), {}),
+        pack.CODEC_FILE: (
+            _without(codec, ENCODING),
+            shape_metadata(replace(shipped_config(run.recipe), encodes=False)),
+        ),
+    }
     passage_frames = round(export.passage_seconds * FRAME_RATE)
     constants = original.Voxtream1Generation(export.temperature, passage_frames=passage_frames)
-    frozen = frozen_hash(built_in_file(pack.VOICE_FILE))
-    shape = model_config(run.recipe)
-    write_tables(run, original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen))
-    called = named_speakers(run, people)
-    for name, number in called.items():
-        save_voice(run, name, number, prompt_of(people[number]))
-    load_original(folder, Precision.FLOAT, _TARGET)
-    return list(called)
+    frozen, shape = frozen_hash(built_in_file(pack.VOICE_FILE)), model_config(run.recipe)
+    config = original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen)
+    return packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
+
+
+def _load(folder: Path) -> object:
+    """Read a pack back."""
+    load = load_original if system_of(folder) == VOXTREAM else pack.load_pack
+    return load(folder, Precision.FLOAT, _TARGET)
+
+
+def _without(tensors: Mapping[str, Tensor], start: tuple[str, ...]) -> dict[str, Tensor]:
+    return {key: value for key, value in tensors.items() if not key.startswith(start)}
 
 
 def _voice_tensors(run: Run) -> dict[str, Tensor]:
@@ -156,41 +165,21 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
     return tensors
 
 
-def _name_voices(run: Run, people: People[VoxtreamUtterance]) -> list[str]:
-    """Write the recipe's named voices, then read the pack back. UnreadableClip if a speaker has too
-    little speech.
-    """
-    folder, name_of_model = pack_folder(run), run.recipe.export.name
-    codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
-    encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
-    speech = read_speech(run, run.recipe.codec.hours).training
-    called = named_speakers(run, people)
-    for name, number in called.items():
-        parts = _near_own_rate(speech[number], lambda each: each.entry.rate, _seconds)
-        pcm = np.concatenate([floats(each.pcm) for each in parts])
-        voice = synthesiser.encode(pcm, SAMPLE_RATE, codec, encoder, name_of_model)
-        about = {**voice.metadata, "speaker": str(number)}
-        voice_files.save(replace(voice, name=name, metadata=about), folder / pack.VOICES_FOLDER)
-    pack.load_pack(folder, Precision.FLOAT, _TARGET)
-    return list(called)
-
-
-def prompt_of(person: Sequence[VoxtreamUtterance]) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a voice with a prompt with its text: complete utterances of a
-    speaker.
-    """
+def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
+    """Return a voice with a prompt with its text: complete utterances of a speaker."""
     parts = _near_own_rate(person, _rate, lambda each: each.frames / FRAME_RATE)
     spans, phones = [], 0
     for part in parts:
         speech = part.spans() + phones
         phones += len(part.phones)
         spans += [speech, np.full((part.frames - len(speech), 2), phones - 1)]  # and its pause
-    return {
+    arrays = {
         "codes": np.concatenate([part.codes for part in parts], axis=1).astype(np.int16),
         "phones": np.concatenate([part.phones for part in parts]).astype(np.int16),
         "spans": np.concatenate(spans).astype(np.int16),
         "speaker": mean_vector(parts),
     }
+    return arrays, {}
 
 
 def _near_own_rate(

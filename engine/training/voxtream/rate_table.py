@@ -12,7 +12,6 @@ never gets the histogram of a slower one.
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -20,9 +19,7 @@ import numpy.typing as npt
 
 from engine.training.corpus import grammar
 from engine.training.evaluation.parts import spread
-from engine.training.evaluation.voices import depends_on, loaded, spoken_rate, syllables_of
-from engine.training.run import Run
-from engine.training.tasks import Result, Task, do_tasks, result
+from engine.training.evaluation.voices import spoken_rate, syllables_of
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
@@ -87,26 +84,19 @@ def _windows(
 
 
 def tune(
-    run: Run, pack: Path, counts: Mapping[float, Counts], table: Mapping[float, RateTarget]
+    model: VoxtreamSynthesiser,
+    counts: Mapping[float, Counts],
+    table: Mapping[float, RateTarget],
+    seconds: float,
 ) -> dict[float, RateTarget]:
-    """Let the pack in a folder speak with each histogram in `counts` (by rate, also beyond the
-    table's ends) and return the tuned table. Trials run in parallel and are saved, so tuning can be
-    resumed.
+    """Let a pack's model speak for `seconds` with each histogram in `counts` (by rate, also
+    beyond the table's ends) and return the tuned table.
     """
-    seconds = run.recipe.export.tuning_seconds
-    if not seconds:
-        return dict(table)
-    folder = run.stage("export") / "tuning"
-    folder.mkdir(exist_ok=True)
-    hashes = depends_on(str(pack))  # including its voices and its sampling
-    row = next(iter(table.values()))  # strength and guidance are those of every other, too
-    tasks = {}
+    row, spoken = next(iter(table.values())), dict[float, float]()
     for rate, histogram in counts.items():
-        target = replace(row, counts=histogram)
-        arguments = (pack, target, enough_texts(tuning_sentences(), rate, seconds))
-        tasks[rate] = Task(f"{rate:g} SPS", _row_rate, arguments, hashes)
-    do_tasks("tuning", folder, tuple(tasks.values()), run.workers)
-    spoken = {rate: (result(task, folder) or {})["rate"] for rate, task in tasks.items()}
+        texts = enough_texts(tuning_sentences(), rate, seconds)
+        alone = model.with_rates({1.0: replace(row, counts=histogram)})
+        spoken[rate] = spoken_rate(alone, texts, 1.0)
     return invert(table, counts, spoken)
 
 
@@ -123,13 +113,6 @@ def invert(
         rate: replace(row, counts=rate_target(float(np.interp(rate, heard, asked)), rows).counts)
         for rate, row in table.items()
     }
-
-
-def _row_rate(pack: Path, target: RateTarget, texts: tuple[str, ...]) -> Result:
-    """Task: speak the texts with a table of this row alone; return the SPS of all together."""
-    model = loaded(str(pack))
-    assert isinstance(model, VoxtreamSynthesiser)
-    return {"rate": spoken_rate(model.with_rates({1.0: target}), texts, 1.0)}
 
 
 def tuning_sentences() -> tuple[str, ...]:
