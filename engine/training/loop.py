@@ -12,7 +12,7 @@ import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from itertools import chain
@@ -98,21 +98,6 @@ class Learner(ABC):
     def _autocast(self) -> torch.autocast:
         return in_bf16(self._device, asked=self.schedule.bf16)
 
-    def _move(self, batch: _Batch) -> _Batch:
-        """Copy a dataclass of tensors to the device."""
-        return on_device(batch, self._device)
-
-    def _bucket(
-        self,
-        people: Mapping[int, Iterable[_Lesson]],
-        length: Callable[[_Lesson], float],
-        draw: random.Random,
-        longest: float = math.inf,
-    ) -> list[_Lesson]:
-        """Draw a batch of lessons of similar length, at most `longest`."""
-        every = list(chain.from_iterable(people.values()))
-        return length_bucket(every, length, draw, self._batch_size, longest=longest)
-
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
         """Do one optimiser step on `total` (None = the sum of the losses). Return the losses to
         report.
@@ -187,7 +172,7 @@ def on_device(batch: _Batch, device: torch.device) -> _Batch:
 
 
 def length_bucket(
-    every: list[_Lesson],
+    every: Sequence[_Lesson],
     length: Callable[[_Lesson], float],
     draw: random.Random,
     count: int,

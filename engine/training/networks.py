@@ -2,8 +2,8 @@
 goes step by step.
 
 LLMVoX reads text and speech in one sequence, so its attention has to find the text unit that a
-position speaks. AttentionGuide measures whether it does, and returns a loss that leads one head
-there (ours, after the guided attention of Tachibana et al., 2018). A session does not use it.
+position speaks. guide_loss() leads one head there (ours, after the guided attention of Tachibana et
+al., 2018). A session does not use it.
 
 Invariant: with the same weights, a row of a sequence equals what a session computes at that step.
 """
@@ -125,37 +125,15 @@ def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> lis
     ]
 
 
-def attention_targets(guide: Tensor) -> Tensor:
-    """Return a mask [B, T, T] of where the guided head should attend: at each position the unit
-    whose index is in `guide` [B, T] and that unit's neighbours, if they have been read. A negative
-    index means nowhere.
+def guide_loss(heads: Heads, guide: Tensor) -> Tensor:
+    """Return the mean -log share of the first head's causal attention that falls where it should:
+    on the unit whose index is in `guide` [B, T] at each position, and on that unit's neighbours, if
+    they have been read. Positions with a negative index do not count.
     """
+    queries, keys = heads.queries[:, 0].float(), heads.keys[:, 0].float()
     every = torch.arange(guide.shape[1], device=guide.device)
-    near = (every - guide[:, :, None]).abs() <= 1
-    return near & (guide >= 0)[:, :, None] & (every <= every[:, None])
-
-
-def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
-    """Return the share of the causal attention of queries [B, T, E] to keys [B, T, E] that falls
-    inside the mask `where` [B, T, T], for each of the N positions whose mask is not empty.
-    """
-    scores = queries.float() @ keys.float().transpose(1, 2) / queries.shape[-1] ** 0.5
-    known = torch.ones_like(where[0]).tril()
-    share: Tensor = scores.masked_fill(~known, float("-inf")).softmax(-1)
-    return (share * where).sum(-1)[where.any(-1)]
-
-
-class AttentionGuide:
-    """A callback of run_stack() that measures the attention of the guided head, the first head of
-    one layer, inside a mask. `loss` is the mean -log share of it.
-    """
-
-    def __init__(self, where: Tensor, layer: int) -> None:
-        """`where`: the mask [B, T, T]. `layer`: the number of the guided head's layer."""
-        self._where, self._layer = where, layer
-        self.loss = torch.zeros((), device=where.device)
-
-    def __call__(self, layer: int, heads: Heads) -> None:
-        if layer == self._layer:
-            share = attention_share(heads.queries[:, 0], heads.keys[:, 0], self._where)
-            self.loss = -share.clamp(min=1e-4).log().mean()
+    known = every <= every[:, None]
+    where = ((every - guide[:, :, None]).abs() <= 1) & (guide >= 0)[:, :, None] & known
+    scores = queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5
+    share = scores.masked_fill(~known, float("-inf")).softmax(-1)
+    return -(share * where).sum(-1)[where.any(-1)].clamp(min=1e-4).log().mean()

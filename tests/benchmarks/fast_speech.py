@@ -34,7 +34,7 @@ RATES: Final = "7,8,9,10,11,12,13"
 
 def texts(count: int) -> list[str]:
     draw = random.Random("fast speech")
-    sentences = [grammar.test_sentence(draw) for _ in range(2 * count)]
+    sentences = [grammar.sentence("test", draw) for _ in range(2 * count)]
     return [" ".join(pair) for pair in zip(sentences[::2], sentences[1::2], strict=True)]
 
 

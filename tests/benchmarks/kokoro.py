@@ -89,7 +89,7 @@ def kokoro() -> tuple[synthesiser.KokoroSynthesiser, Voice, session.VoiceParts]:
 
 def sentences(count: int) -> list[str]:
     draw = random.Random("kokoro")
-    return [grammar.test_sentence(draw) for _ in range(count)]
+    return [grammar.sentence("test", draw) for _ in range(count)]
 
 
 def spoken(text: str, rate: float | None = None) -> Spoken:
@@ -376,7 +376,7 @@ def long(size: Size) -> Figures:
 
     draw, texts, syllables = random.Random("long"), list[str](), 0
     while syllables < LONG_S * RATES[3]:
-        texts.append(grammar.test_sentence(draw))
+        texts.append(grammar.sentence("test", draw))
         syllables += syllables_of(texts[-1])
     sentence = spoken(" ".join(texts), RATES[3])
     minutes = errors_by_minute(sentence)

@@ -35,8 +35,8 @@ def texts(count: int) -> Texts:
     draw = random.Random("voice")
     sentences: set[str] = set()
     while len(sentences) < count:
-        sentences.add(grammar.test_sentence(draw))
-    replies = sorted({grammar.short_reply(draw) for _ in range(10 * count)})
+        sentences.add(grammar.sentence("test", draw))
+    replies = sorted({grammar.sentence("short", draw) for _ in range(10 * count)})
     return Texts(tuple(sorted(sentences)), tuple(replies))
 
 

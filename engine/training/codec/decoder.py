@@ -36,7 +36,7 @@ from engine.training.run import Run
 from engine.training.utterances import read, shard_file
 from engine.training.voxtream import VOXTREAM, Decoder
 from engine.training.voxtream.base import built_in_codec
-from engine.training.voxtream.data import VoxtreamUtterance, after_another, one_utterance
+from engine.training.voxtream.data import VoxtreamUtterance, one_utterance
 from engine.training.voxtream.losses import (
     VoxtreamBatch,
     collated,
@@ -232,8 +232,8 @@ class CodeSampler:
         draw = random.Random(f"{recipe.seed} draw {utterance.speaker} {utterance.place}")
         torch.manual_seed(draw.getrandbits(31))
         derived = recipe.system == VOXTREAM
-        lesson_of = after_another if derived else one_utterance
-        lesson = lesson_of(utterance, self._people[utterance.speaker], draw, PROMPT_FRAMES)
+        person, prompt = self._people[utterance.speaker], 0 if derived else PROMPT_FRAMES
+        lesson = one_utterance(utterance, person, draw, prompt)
         batch = on_device(collated([lesson], model.config), model.device)
         with in_bf16(model.device, asked=recipe.voice.schedule.bf16):
             ahead = recipe.voice.look_ahead

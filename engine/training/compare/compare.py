@@ -107,8 +107,8 @@ def fixed_texts() -> Texts:
     draw = random.Random("comparison")
     sentences: set[str] = set()
     while len(sentences) < SIZE.sentences:
-        sentences.add(grammar.test_sentence(draw))
-    replies = {grammar.short_reply(draw) for _ in range(10 * SIZE.short_replies)}
+        sentences.add(grammar.sentence("test", draw))
+    replies = {grammar.sentence("short", draw) for _ in range(10 * SIZE.short_replies)}
     return Texts(tuple(sorted(sentences)), tuple(sorted(replies)))
 
 

@@ -14,40 +14,22 @@ _FILE: Final = Path(__file__).with_name("grammar.toml")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
-def sentence(draw: random.Random) -> str:
-    """Draw a sentence for training."""
-    return _random_sentence("train", draw)
-
-
-def test_sentence(draw: random.Random) -> str:
-    """Draw a sentence for testing, from templates that training never uses."""
-    return _random_sentence("test", draw)
-
-
-def reply(draw: random.Random) -> str:
-    """Draw a reply of one to three words, for training."""
-    return _random_sentence("reply", draw)
-
-
-def short_reply(draw: random.Random) -> str:
-    """Draw a reply of one to three words, for testing."""
-    return _random_sentence("short", draw)
-
-
 def templates(kind: str) -> tuple[str, ...]:
-    """Return the templates of one kind: "train", "reply", "test" or "short"."""
+    """Return the templates of one kind: "train" and "test" are sentences, "reply" (for training)
+    and "short" (for testing) are replies of one to three words.
+    """
     return tuple(_grammar()[kind])
 
 
-@lru_cache(maxsize=1)
-def _grammar() -> dict[str, Any]:  # Any: lists of templates, and the table of slots
-    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
-
-
-def _random_sentence(kind: str, draw: random.Random) -> str:
-    """Draw a template, fill its slots, and capitalise its first letter."""
+def sentence(kind: str, draw: random.Random) -> str:
+    """Draw a template of one kind, fill its slots, and capitalise its first letter."""
     text = str(draw.choice(templates(kind)))
     slots = _grammar()["slots"]
     while match := _SLOT.search(text):
         text = text[: match.start()] + draw.choice(slots[match[1]]) + text[match.end() :]
     return text[0].upper() + text[1:]
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> dict[str, Any]:  # Any: lists of templates, and the table of slots
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))

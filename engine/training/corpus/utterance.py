@@ -115,11 +115,11 @@ def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
     templates.
     """
     if corpus.replies and draw.random() < corpus.replies:
-        return grammar.reply(draw)
+        return grammar.sentence("reply", draw)
     from_grammar = not prose or draw.random() < corpus.grammar_share
-    text = grammar.sentence(draw) if from_grammar else draw.choice(prose)
+    text = grammar.sentence("train", draw) if from_grammar else draw.choice(prose)
     if len(text) < 60 and draw.random() < 0.3:
-        text += " " + grammar.sentence(draw)
+        text += " " + grammar.sentence("train", draw)
     return text
 
 

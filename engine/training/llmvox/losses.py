@@ -4,7 +4,7 @@ Lessons are single sentences. Invariant: a pack is read back before its stage is
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,15 +12,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.nn.transformer import Heads
 from engine.training import packing
 from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, splice
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.loop import Learner, Losses, StepContext, length_bucket, on_device
 from engine.training.networks import (
-    AttentionGuide,
-    attention_targets,
     causal,
+    guide_loss,
     initialise,
     run_stack,
     scale_residuals,
@@ -84,7 +84,7 @@ def predict(
     batch: LlmVoxBatch,
     prenet_dropout: float,
     dropout: float = 0.0,
-    watch: AttentionGuide | None = None,
+    watch: Callable[[int, Heads], None] | None = None,
 ) -> Prediction:
     """Predict the next token at each position of a batch. `prenet_dropout` and `dropout` are shares
     of values set to zero. `watch` receives the attention heads of each layer.
@@ -100,20 +100,22 @@ def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
     first position, where there is no token before.
     """
     length = max(len(each.tokens) for each in sentences) + 1
-    shape = (len(sentences), length)
-    units, before = np.full(shape, NOTHING), np.full(shape, end)
-    labels, onsets = np.full(shape, UNKNOWN), np.zeros(shape, np.int64)
-    guide = np.full(shape, UNKNOWN)
+
+    def rows(of: Callable[[SentenceUtterance], Iterable[int]], padding: int) -> Tensor:
+        lists = (list(of(each)) for each in sentences)
+        return torch.tensor([[*row, *[padding] * (length - len(row))] for row in lists])
+
+    onsets = torch.zeros(len(sentences), length, dtype=torch.long)
     for row, each in enumerate(sentences):
-        count = len(each.tokens)
-        units[row, : len(each.units)] = each.units
-        units[row, len(each.units)] = TEXT_END
-        before[row, 1 : count + 1] = each.tokens
-        labels[row, :count], labels[row, count] = each.tokens, end
-        onsets[row, each.onsets] = 1
-        guide[row, :count] = each.said
-    vectors = np.stack([each.vector for each in sentences])
-    return LlmVoxBatch(*map(torch.from_numpy, (units, before, labels, onsets, vectors, guide)))
+        onsets[row, torch.from_numpy(each.onsets).long()] = 1
+    return LlmVoxBatch(
+        units=rows(lambda each: (*each.units, TEXT_END), NOTHING),
+        before=rows(lambda each: (end, *each.tokens), end),
+        labels=rows(lambda each: (*each.tokens, end), UNKNOWN),
+        onsets=onsets,
+        speakers=torch.from_numpy(np.stack([each.vector for each in sentences])),
+        guide=rows(lambda each: each.said, UNKNOWN),
+    )
 
 
 class LlmVoxLearner(Learner):
@@ -152,8 +154,10 @@ class LlmVoxLearner(Learner):
         if people is self._sides.training:
             some = draw.choices(flat(people), k=MANY)
             people = {0: tuple(self._perhaps_spliced(each, draw) for each in some)}
-        sentences = self._bucket(people, lambda each: each.steps, draw, longest)
-        return self._move(collated(sentences, self._model.no_token))
+        sentences = length_bucket(
+            flat(people), lambda each: each.steps, draw, self._batch_size, longest=longest
+        )
+        return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _perhaps_spliced(
         self, sentence: SentenceUtterance, draw: random.Random
@@ -171,9 +175,13 @@ class LlmVoxLearner(Learner):
         guided attention head. The few onsets weigh as much as all other tokens together.
         """
         recipe = self._recipe
-        guide = AttentionGuide(attention_targets(batch.guide), recipe.stack.layers // 2)
+        layers: list[Heads] = []
+
+        def watch(_layer: int, heads: Heads) -> None:
+            layers.append(heads)
+
         with self._autocast():
-            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, guide)
+            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
         real = batch.labels != UNKNOWN
         labels = batch.labels.flatten()
         logits = prediction.tokens.flatten(0, 1).float()
@@ -184,7 +192,11 @@ class LlmVoxLearner(Learner):
         onsets = functional.binary_cross_entropy_with_logits(
             prediction.onset.float(), begins, weights, reduction="sum"
         )
-        return {"tokens": tokens, "onsets": onsets, "guide": guide.loss}
+        return {
+            "tokens": tokens,
+            "onsets": onsets,
+            "guide": guide_loss(layers[len(layers) // 2], batch.guide),
+        }
 
 
 def export_pack(run: Run) -> packing.Facts:

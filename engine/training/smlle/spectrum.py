@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides, flat
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.loop import Learner, Losses, StepContext, length_bucket
 from engine.training.networks import causal, initialise, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum as Recipe
@@ -121,7 +121,7 @@ class SpectrumLearner(Learner):
         self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
     ) -> list[SpectrumLesson]:
         """Draw a batch of lessons; in the share `drawn` of them the transducer draws the tokens."""
-        utterances = self._bucket(side, lambda each: each.steps, draw)
+        utterances = length_bucket(flat(side), lambda each: each.steps, draw, self._batch_size)
         if self._draws is not None:
             utterances = [
                 replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each

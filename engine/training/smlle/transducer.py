@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training.corpus.speakers import People, Sides
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.loop import Learner, Losses, StepContext, length_bucket, on_device
 from engine.training.networks import causal, initialise, run_stack
 from engine.training.run import Run
 from engine.training.smlle import Transducer as Recipe
@@ -74,7 +74,9 @@ class TransducerLearner(Learner):
         self, side: People[TokenUtterance], draw: random.Random
     ) -> Sequence[TokenUtterance]:
         longest = self._recipe.longest_seconds * STEPS_PER_SECOND  # paragraphs are longer
-        return self._bucket(side, lambda each: each.steps, draw, longest)
+        return length_bucket(
+            flat(side), lambda each: each.steps, draw, self._batch_size, longest=longest
+        )
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
         """Return -log of the probability per token, summed over alignments at most `reach` units
@@ -87,7 +89,7 @@ class TransducerLearner(Learner):
         places = padded([each.spoken_by for each in lessons])
         units = torch.tensor([len(each.phones) + 2 for each in lessons])
         counts = torch.tensor([each.steps for each in lessons])
-        within = self._move(band(places, units, counts, reach))
+        within = on_device(band(places, units, counts, reach), self._device)
         with self._autocast():
             logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
         labels = logits.float().log_softmax(-1)  # [B, T + 1, W, V + 1]
@@ -174,43 +176,20 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     leads to the next unit, and of the true next token (any value in rows without one).
     """
     ahead = blank.cumsum(-1) - blank  # log of all blanks before each unit of a row
+    steps = torch.arange(blank.shape[-1], device=blank.device)
     # Only unit 0 is there before anything was read.
-    start = ahead[:, 0].masked_fill(~within.mask[:, 0], NEVER)
-    ways = _chained(_ways(ahead, emit, within))
-    forward = (start[..., None] + ways).logsumexp(1)  # [B, W]
+    row = ahead[:, 0].masked_fill(~within.mask[:, 0], NEVER)
+    rows = [row]
+    for number, shift in enumerate(within.first.diff(dim=1).unbind(1)):  # one token a row
+        places = (steps + shift[:, None]).clamp(min=0)  # of the next row's units in this one
+        known, inner = places < len(steps), places.clamp(max=len(steps) - 1)
+        inside = within.mask[:, number + 1] & within.mask[:, number].gather(1, inner) & known
+        entered = (row + emit[:, number]).gather(1, inner).masked_fill(~inside, NEVER)
+        later = ahead[:, number + 1]
+        row = (entered - later).logcumsumexp(-1) + later  # any number of blanks
+        rows.append(row)
     end = within.tokens[:, None]  # row of each lesson behind its last token
     place = within.units[:, None] - 1 - within.first.gather(1, end)  # [B, 1]
-    where = end[..., None].expand(-1, 1, blank.shape[-1])
-    last = blank.gather(1, where)[:, 0].gather(1, place)
-    return -(forward.gather(1, place) + last).flatten()
-
-
-def _ways(ahead: Tensor, emit: Tensor, within: Band) -> Tensor:
-    """Return matrices [B, 1 + T, W, W] of log-probabilities from each unit of a row to each unit of
-    the next row: one token, then any number of blanks. The first matrix, and those after a lesson's
-    last token, are the identity.
-    """
-    inside, count = within.mask, ahead.shape[1] - 1
-    steps = torch.arange(ahead.shape[-1], device=ahead.device)
-    entered = steps - within.first.diff(dim=1)[..., None]  # [B, T, W] places in the next row
-    begun = ahead[:, 1:].gather(2, entered.clamp(0, len(steps) - 1))
-    ways = (emit[:, :-1] - begun)[..., None] + ahead[:, 1:, None]
-    onward = (entered >= 0)[..., None] & (steps >= entered[..., None])
-    legal = onward & inside[:, :-1, :, None] & inside[:, 1:, None]
-    stays = torch.where(steps[:, None] == steps, 0.0, NEVER)
-    over = torch.arange(count, device=ahead.device) >= within.tokens[:, None]
-    ways = torch.where(over[..., None, None], stays, ways.masked_fill(~legal, NEVER))
-    return torch.cat((stays.expand(len(ways), 1, -1, -1), ways), dim=1)
-
-
-def _chained(ways: Tensor) -> Tensor:
-    """Return the product [B, W, W] of matrices of log-probabilities [B, T, W, W]. They are
-    multiplied pair by pair, because T products one after the other take a graphics card longer than
-    the rest of a step.
-    """
-    while ways.shape[1] > 1:
-        even = ways.shape[1] // 2 * 2
-        first, second = ways[:, 0:even:2], ways[:, 1:even:2]
-        joined = (first[..., None] + second[..., None, :, :]).logsumexp(-2)
-        ways = torch.cat((joined, ways[:, even:]), dim=1)
-    return ways[:, 0]
+    where = end[..., None].expand(-1, 1, len(steps))
+    forward, last = (each.gather(1, where)[:, 0] for each in (torch.stack(rows, 1), blank))
+    return -(forward + last).gather(1, place).flatten()

@@ -10,8 +10,8 @@ from torch.nn import functional
 
 from engine.codec.mel import LEVELS
 from engine.training import packing
-from engine.training.corpus.speakers import People, Sides
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.loop import Learner, Losses, StepContext, length_bucket, on_device
 from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
@@ -103,10 +103,12 @@ class SpeakStreamLearner(Learner):
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> SpeakStreamBatch:
         recipe = self._recipe
         longest = recipe.longest_seconds * POSITION_RATE
-        chosen = self._bucket(people, lambda each: each.positions, draw, longest)
+        chosen = length_bucket(
+            flat(people), lambda each: each.positions, draw, self._batch_size, longest=longest
+        )
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         lessons = [make_lesson(each, self._levels, window, recipe.hop) for each in chosen]
-        return self._move(collated(lessons))
+        return on_device(collated(lessons), self._device)
 
     def _losses(self, batch: SpeakStreamBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the levels and that of the units' ends."""

@@ -162,7 +162,7 @@ def _kokoro(requests: Sequence[Request]) -> list[Take | None]:
     takes = list[Take | None]()
     for request in requests:
         said = say(blended_voice(request.voice, request.mixed), request.text, request.rates)
-        takes.append(_ipa_take(said.pcm, SAMPLE_RATE, said.phones) if said else None)
+        takes.append(_ipa_take(said[0], SAMPLE_RATE, said[1]) if said else None)
     return takes
 
 

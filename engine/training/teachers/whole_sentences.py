@@ -5,7 +5,6 @@ Invariant: a phone begins where its first symbol begins, so nothing has to be al
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
@@ -25,16 +24,6 @@ from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import NAME, blend
 from engine.tts.kokoro.windows import faded_out, render, with_silences
 from engine.tts.rate import PLAIN
-
-
-@dataclass(frozen=True)
-class SpokenText:
-    """Samples at 24 kHz, and espeak-ng's phones, each with its first sample; the phone "" is
-    silence.
-    """
-
-    pcm: Pcm
-    phones: tuple[tuple[str, int], ...]
 
 
 @cache
@@ -57,9 +46,12 @@ def blended_voice(voice: str, mixed: tuple[tuple[str, float], ...]) -> VoicePart
     return model().voice_parts(blend(voice, parts))
 
 
-def say(speaking: VoiceParts, text: str, rates: Sequence[float] = ()) -> SpokenText | None:
+def say(
+    speaking: VoiceParts, text: str, rates: Sequence[float] = ()
+) -> tuple[Pcm, list[tuple[str, int]]] | None:
     """Speak a text at exactly the given rates (SPS), one for each of equal parts of its words; () =
-    the voice's own pace. None for a text without a sound.
+    the voice's own pace. Return samples at 24 kHz, and espeak-ng's phones, each with its first
+    sample; the phone "" is silence. None for a text without a sound.
     """
     words, texts = phoned(text, speaking.espeak), text.casefold().split()
     asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
@@ -77,7 +69,7 @@ def say(speaking: VoiceParts, text: str, rates: Sequence[float] = ()) -> SpokenT
         phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
         pieces.append(pcm)
         first, length, late = last, length + len(pcm), plan.late_at_end
-    return SpokenText(np.concatenate(pieces), tuple(phones)) if pieces else None
+    return (np.concatenate(pieces), phones) if pieces else None
 
 
 def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:

@@ -171,13 +171,13 @@ def draw_stretch(
     begun anywhere in an utterance. Every frame is to be learnt, so any part may serve as a prompt.
     """
     builder, first = _Builder(0, marked=False), draw.choice(person)  # VoXtream has no marks
-    start = starting_at(first, draw.randrange(len(first.tokens)))
+    start = _starting_at(first, draw.randrange(len(first.tokens)))
     codes = [builder.add(start, window)]
     codes += _filled(builder, person, draw, window, ends=draw.random() < ENDING)
     return builder.lesson(codes, draw, draw.choice(person).vector)
 
 
-def starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
+def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     """Return an utterance from a speech frame on. Its first token advances by one phone, because
     its phones begin with that frame's. Marks keep their old places, so they must not be used.
     """
@@ -221,29 +221,16 @@ def one_utterance(
     draw: random.Random,
     prompt: int,
 ) -> VoxtreamLesson:
-    """Return the lesson of a complete utterance after a prompt of at most `prompt` frames."""
+    """Return the lesson of a complete utterance after a prompt of at most `prompt` frames; 0 = a
+    lesson of VoXtream, whose prompts have their text, so that an utterance needs none before it.
+    """
+    if not prompt:
+        builder, speaker = _Builder(0, marked=False), draw.choice(person).vector
+        return builder.lesson((builder.add(utterance, utterance.frames),), draw, speaker)
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
     codes = (opening, builder.add(utterance, utterance.frames))
     return builder.lesson(codes, draw, speaker)
-
-
-def after_another(
-    utterance: VoxtreamUtterance,
-    person: Sequence[VoxtreamUtterance],
-    draw: random.Random,
-    prompt: int,
-) -> VoxtreamLesson:
-    """Return VoXtream's lesson of a complete utterance. Its prompt is the end of another utterance
-    with its text, at most `prompt` frames of speech.
-    """
-    builder = _Builder(0, marked=False)
-    other = draw.choice(person)
-    opening = starting_at(other, max(0, len(other.tokens) - prompt))
-    most = opening.frames + utterance.frames
-    codes = (builder.add(opening, most), builder.add(utterance, most))
-    lesson = builder.lesson(codes, draw, draw.choice(person).vector)
-    return replace(lesson, prompt_frames=opening.frames)
 
 
 def _prompt(

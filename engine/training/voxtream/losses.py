@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.loop import Learner, Losses, StepContext, on_device
 from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.utterances import read_sides
@@ -171,7 +171,7 @@ class VoiceLearner(Learner):
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
         lessons = [self._lesson(draw_person(people, draw), draw, window) for _ in range(count)]
-        return self._move(collated(lessons, self._config))
+        return on_device(collated(lessons, self._config), self._device)
 
     def _lesson(
         self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int

@@ -118,7 +118,7 @@ def invert(
 def tuning_sentences() -> tuple[str, ...]:
     """Return sentences to measure a rate with; the comparison does not use them."""
     draw = random.Random("own rate")
-    texts = sorted({grammar.sentence(draw) for _ in range(MANY)})
+    texts = sorted({grammar.sentence("train", draw) for _ in range(MANY)})
     return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
 
 

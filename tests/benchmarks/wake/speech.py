@@ -153,7 +153,7 @@ def _drawn(kind: str, draw: random.Random) -> Talker:
 def _sentence(draw: random.Random, folder: Path, *, tuned: bool) -> str:
     """Half of them prose, every other one of which is kept to tune on."""
     if draw.random() < 0.5:
-        return grammar.sentence(draw)
+        return grammar.sentence("train", draw)
     return draw.choice(_prose(folder)[tuned::2])
 
 

@@ -23,7 +23,7 @@ from engine.training.loop import (
     optimiser_step,
     train,
 )
-from engine.training.networks import AttentionGuide, attention_targets, spoken_units
+from engine.training.networks import guide_loss, spoken_units
 from engine.training.recipe import Schedule
 from engine.training.run import Run, read_json
 
@@ -191,16 +191,14 @@ def test_a_word_gives_its_positions_the_places_of_its_units_in_turn():
 
 
 def test_a_head_that_looks_where_it_is_to_has_the_least_loss():
-    where = attention_targets(GUIDE)
-    found = [row.nonzero().flatten().tolist() for row in where[0]]  # beside it, as far as read
-    assert found == [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
+    """Beside its unit, too, as far as that was read."""
+    places = [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
     keys, queries = torch.zeros(1, 1, 6, 8), torch.zeros(1, 2, 6, 8)
     keys[0, 0, :, :6] = torch.eye(6)
-    queries[0, 1, :, :6] = 30 * where[0].float()
-    guide = AttentionGuide(where, 1)
-    guide(1, Heads(queries, keys, keys))
-    astray = float(guide.loss)
-    guide(1, Heads(queries.flip(1), keys, keys))
-    assert float(guide.loss) < 0.1 < astray
-    guide(0, Heads(queries, keys, keys))  # another layer
-    assert float(guide.loss) < 0.1
+    for position, units in enumerate(places):
+        queries[0, 0, position, units] = 30.0
+    assert float(guide_loss(Heads(queries, keys, keys), GUIDE)) < 0.1
+    astray = float(guide_loss(Heads(queries.flip(1), keys, keys), GUIDE))
+    assert astray > 0.1
+    queries[0, 0, 3] = 0.0
+    assert 0.05 < float(guide_loss(Heads(queries, keys, keys), GUIDE)) < astray

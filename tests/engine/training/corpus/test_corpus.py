@@ -175,9 +175,9 @@ def test_every_slot_of_every_template_is_filled():
     draw = random.Random(1)
     for _ in range(300):
         for text in (
-            grammar.sentence(draw),
-            grammar.test_sentence(draw),
-            grammar.short_reply(draw),
+            grammar.sentence("train", draw),
+            grammar.sentence("test", draw),
+            grammar.sentence("short", draw),
         ):
             assert re.fullmatch(r"[A-Z][A-Za-z ,.!?'-]+[.!?]", text), text
 
