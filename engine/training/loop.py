@@ -20,23 +20,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
-from engine.training.run import Run, StageProgress, metadata, write_json
+from engine.training.run import Run, StageProgress, write_json
 from engine.translatable import Translatable
 
 BETAS = (0.9, 0.96)
 LENGTHS = 4  # lessons drawn for each that is taken, see length_bucket
 VALIDATION_BATCHES = 4
-CHECKPOINT, BEST = "checkpoint.pt", "best.safetensors"  # in a stage's folder
+CHECKPOINT = "checkpoint.pt"  # in a stage's folder
 Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
 _Lesson = TypeVar("_Lesson")
@@ -203,6 +202,7 @@ class _Training:
         self._folder, self._key = folder, key
         self.averaged = learner.parts[learner.averaged]
         self.mean = {name: value.clone() for name, value in self.averaged.state_dict().items()}
+        self.best: dict[str, Any] = {"loss": math.inf, "weights": {}}
         self.step = 0
         self._begun = time.monotonic()
         if (folder / CHECKPOINT).is_file():
@@ -240,8 +240,9 @@ class _Training:
             with self._averaged_weights():
                 found = {"step": step, **self.learner.validate()}
             write_json(self._folder / f"validation-{step:06d}.json", found)
-            if schedule.best:
-                self._save_best(schedule.best, found[schedule.best])
+            if schedule.best and found[schedule.best] < self.best["loss"]:
+                weights = {name: value.clone() for name, value in self.mean.items()}
+                self.best = {"loss": found[schedule.best], "weights": weights}
         if step % schedule.checkpoint_every == 0 or ends:
             self._save()
 
@@ -249,21 +250,16 @@ class _Training:
         """Return the averaged weights on the CPU: the last ones, or the best if the schedule says
         so.
         """
-        weights = load_file(self._folder / BEST) if self.schedule.best else self.mean
+        weights = self.best["weights"] if self.schedule.best else self.mean
         return {name: value.cpu() for name, value in weights.items()}
 
     def _average(self, share: float) -> None:
         """Move the averaged weights towards the current ones; `share` of the old average stays."""
-        followers, leaders = list[Tensor](), list[Tensor]()
         for name, value in self.averaged.state_dict().items():
             if value.is_floating_point() and not name.startswith(self.learner.exact):
-                followers.append(self.mean[name])
-                leaders.append(value)
+                self.mean[name].lerp_(value, 1 - share)
             else:
                 self.mean[name].copy_(value)
-        if followers:
-            follow = get_ema_multi_avg_fn(share)  # type: ignore[no-untyped-call]
-            follow(followers, leaders, share)
 
     @contextmanager
     def _averaged_weights(self) -> Iterator[None]:
@@ -275,17 +271,6 @@ class _Training:
         yield
         self.averaged.load_state_dict(current)
 
-    def _save_best(self, name: str, loss: float) -> None:
-        """Save the averaged weights if the loss `name` is lower than ever before."""
-        file = self._folder / BEST
-        if file.is_file() and loss >= float(metadata(file)[name]):
-            return
-        partial = file.with_suffix(".partial")
-        save_file(
-            {key: value.cpu() for key, value in self.mean.items()}, partial, {name: str(loss)}
-        )
-        partial.replace(file)
-
     def _save(self) -> None:
         parts, optimisers = self.learner.parts, self.learner.optimisers
         content = {
@@ -295,30 +280,27 @@ class _Training:
             "parts": {name: part.state_dict() for name, part in parts.items()},
             "optimisers": {name: each.state_dict() for name, each in optimisers.items()},
             "mean": self.mean,
+            "best": self.best,
         }
         partial = self._folder / "checkpoint.partial"
         torch.save(content, partial)
         partial.replace(self._folder / CHECKPOINT)
 
     def _restore(self, file: Path) -> None:
-        hint = "Delete it to begin again."
-        found = read_pickle(file, Translatable("The checkpoint"), hint)
+        found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")
         if found.get("key") != self._key:
             raise InvalidInput(
                 f"The checkpoint {file} was trained with another recipe or corpus.",
                 hint="Restore the recipe, or begin anew with --again.",
             )
-        try:
-            for name, part in self.learner.parts.items():
-                part.load_state_dict(found["parts"][name])
-            for name, optimiser in self.learner.optimisers.items():
-                optimiser.load_state_dict(found["optimisers"][name])
-            for name, value in self.mean.items():
-                value.copy_(found["mean"][name])
-            self.step, self._begun = found["step"], time.monotonic() - found["seconds"]
-        except (KeyError, ValueError, RuntimeError) as error:
-            message = f"The checkpoint {file} does not fit this recipe: {error}"
-            raise ModelError(message, hint=hint) from error
+        for name, part in self.learner.parts.items():
+            part.load_state_dict(found["parts"][name])
+        for name, optimiser in self.learner.optimisers.items():
+            optimiser.load_state_dict(found["optimisers"][name])
+        for name, value in self.mean.items():
+            value.copy_(found["mean"][name])
+        self.best, self.step = found["best"], found["step"]
+        self._begun = time.monotonic() - found["seconds"]
 
 
 def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +25,23 @@ from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
 from engine.training.corpus.shards import Shard, floats, read_shard, read_shards
 from engine.training.corpus.speakers import Sides, split
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
-from engine.training.run import Run, file_hash, fingerprint, metadata, read_json, write_json
-from engine.training.tasks import Result, Task, run_tasks
+from engine.training.run import (
+    Result,
+    Run,
+    Task,
+    file_hash,
+    fingerprint,
+    metadata,
+    read_json,
+    run_tasks,
+    write_json,
+)
 from engine.training.teachers.sounds import phoned
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import load_small_speaker
 
-PLACES: Final = 5  # digits of an utterance's number
 Pcm = npt.NDArray[np.float32]
 
 
@@ -109,20 +117,16 @@ def shard_file(folder: Path, shard: Shard) -> Path:
 
 
 def write(file: Path, utterances: Sequence[Any], key: str = "") -> None:
-    """Write a list of dataclasses, whose fields are arrays, tuples of arrays or numbers, with the
-    fingerprint of their origin. The file is complete or absent.
+    """Write a list of dataclasses, whose fields are arrays or numbers, with the fingerprint of
+    their origin. The file is complete or absent.
     """
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for number, each in enumerate(utterances):
-        for field in fields(each):
-            value, name = getattr(each, field.name), f"{number:0{PLACES}d}/{field.name}"
-            if isinstance(value, tuple):
-                arrays |= {f"{name}/{n:0{PLACES}d}": part for n, part in enumerate(value)}
-            else:
-                arrays[name] = value
+    arrays = {
+        f"{number:05d}/{field.name}": np.asarray(getattr(each, field.name), order="C")
+        for number, each in enumerate(utterances)
+        for field in fields(each)
+    }
     partial = file.with_suffix(".partial")
-    contiguous = {name: np.asarray(value, order="C") for name, value in arrays.items()}
-    save_file(contiguous, partial, {"key": key})
+    save_file(arrays, partial, {"key": key})
     partial.replace(file)
 
 
@@ -130,13 +134,8 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
     """Read a file's utterances as the dataclass `kind`. InvalidInput if a field is missing."""
     rows: dict[str, dict[str, Any]] = {}
     for key, array in sorted(load_file(file).items()):
-        number, _, name = key.partition("/")
-        name, _, part = name.partition("/")
-        row = rows.setdefault(number, {})
-        if part:
-            row[name] = (*row.get(name, ()), array)
-        else:
-            row[name] = array if array.ndim else array.item()
+        number, name = key.split("/")
+        rows.setdefault(number, {})[name] = array if array.ndim else array.item()
     try:
         names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
         return [kind(**{name: row[name] for name in names}) for row in rows.values()]
@@ -185,25 +184,18 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
     """Return arrays by name: `ids` of an utterance's phones, their `starts` in samples, `nuclei` (1
     for the vowel of a syllable), and `marks` as pairs (number of ids before it, its id) [M, 2].
     """
-    ids: list[int] = []
-    starts: list[int] = []
-    nuclei: list[bool] = []
+    rows: list[tuple[int, int, bool]] = []
     before = [0]  # ids before each phone
     ends = [*entry.starts[1:], entry.end]
     for phone, start, end in zip(entry.phones, entry.starts, ends, strict=True):
         numbers = table.ids(phone)
         for place, number in enumerate(numbers):
-            ids.append(number)
-            starts.append(start + (end - start) * place // len(numbers))
-            nuclei.append(place == 0 and is_nucleus(phone))
-        before.append(len(ids))
-    marks = [(before[count], MARKS[mark]) for count, mark in entry.marks]
-    return {
-        "ids": np.asarray(ids, np.int64),
-        "starts": np.asarray(starts, np.int64),
-        "nuclei": np.asarray(nuclei, np.int64),
-        "marks": np.asarray(marks, np.int64).reshape(-1, 2),
-    }
+            begin = start + (end - start) * place // len(numbers)
+            rows.append((number, begin, place == 0 and is_nucleus(phone)))
+        before.append(len(rows))
+    ids, starts, nuclei = np.asarray(rows, np.int64).reshape(-1, 3).T
+    marks = np.asarray([(before[count], MARKS[mark]) for count, mark in entry.marks], np.int64)
+    return {"ids": ids, "starts": starts, "nuclei": nuclei, "marks": marks.reshape(-1, 2)}
 
 
 def _encode_shard(

@@ -20,11 +20,20 @@ from statistics import mean
 
 from engine.resources import resource
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import FIGURES, UNMEASURED, by_voice, share_wrong
-from engine.training.evaluation.parts import Results, Size, Texts, read_results, tasks_of
+from engine.training.evaluation.parts import (
+    FIGURES,
+    UNMEASURED,
+    Results,
+    Size,
+    Texts,
+    by_voice,
+    read_results,
+    share_wrong,
+    tasks_of,
+)
 from engine.training.evaluation.voices import depends_on, voices_of
 from engine.training.fetching import fetch
-from engine.training.tasks import do_tasks
+from engine.training.run import do_tasks
 from engine.tts.kokoro.voices import NAME as KOKORO
 
 RATES = (1.5, 2.0, 4.0, 6.0, 6.5)

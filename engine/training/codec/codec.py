@@ -13,19 +13,12 @@ from torch import Tensor, nn
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import SmallCodecConfig, build
-from engine.codec.small_parts import (
-    HOP,
-    LARGEST_LOG,
-    WINDOW,
-    Columns,
-    OverlapAdd,
-    quantised,
-)
+from engine.codec.small_parts import HOP, LARGEST_LOG, WINDOW, Columns, OverlapAdd, quantised
 from engine.training.codec.sound_losses import (
-    WAVES_WEIGHT,
-    SpectralDistance,
     fresh_reader,
+    mel_distance,
     reader_loss,
+    waves_distance,
 )
 from engine.training.codec.speech import SLOT, CorpusUtterance, read_speech
 from engine.training.corpus.speakers import People, Sides, flat
@@ -89,7 +82,6 @@ class CodecLearner(Learner):
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
         super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers
-        self._distance = SpectralDistance().to(device)
 
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         return with_matching(build(self.shape).state_dict(), weights)
@@ -123,8 +115,8 @@ class CodecLearner(Learner):
         with self._autocast():
             output = model.decoder(decoder_input(model, first.x + rest.x))[:, 0].float()
         return {
-            "mel": self._distance.mel(output, pcm),
-            "waves": WAVES_WEIGHT * self._distance.waves(output, pcm),
+            "mel": mel_distance(output, pcm),
+            "waves": waves_distance(output, pcm),
             "phones": PHONES_WEIGHT * reader_loss(self._of_first, first.x, slots),
             # Distances of spectra hardly notice consonants.
             "all phones": PHONES_WEIGHT * reader_loss(self._of_all, first.x + rest.x, slots),

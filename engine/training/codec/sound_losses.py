@@ -9,6 +9,7 @@ from real speech only.
 import random
 from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Final
 
 import torch
@@ -37,30 +38,26 @@ FEATURES_WEIGHT: Final = 2.0  # of the critic's inner layers; its verdict has 1
 LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # mean and deviation that normalise their logarithms
 
 
-class SpectralDistance(nn.Module):
-    """Distances of mel spectra, and of spectra at several FFT sizes."""
+_filters = cache(lambda size, bands, device: mel_filters(size, bands).to(device))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("filters", mel_filters(MEL_FFT, MEL_BANDS), persistent=False)
 
-    def mel(self, output: Tensor, real: Tensor) -> Tensor:
-        """Return the L1 distance of log mel spectra."""
-        filters = self.get_buffer("filters")
-        one, other = ((magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (output, real))
-        return functional.l1_loss(one, other)
+def mel_distance(output: Tensor, real: Tensor) -> Tensor:
+    """Return the L1 distance of log mel spectra."""
+    one, other = (log_mel(pcm, MEL_FFT, MEL_BANDS) for pcm in (output, real))
+    return functional.l1_loss(one, other)
 
-    def waves(self, output: Tensor, real: Tensor) -> Tensor:
-        """Return the multi-resolution STFT loss: L1 of log magnitudes plus spectral convergence,
-        averaged over FFT sizes.
-        """
-        total = output.new_zeros(())
-        for size in RESOLUTIONS:
-            one, other = magnitudes(output, size), magnitudes(real, size)
-            logs = functional.l1_loss((one + FLOOR).log(), (other + FLOOR).log())
-            gap = torch.linalg.vector_norm(one - other) / (torch.linalg.vector_norm(other) + FLOOR)
-            total = total + logs + gap
-        return total / len(RESOLUTIONS)
+
+def waves_distance(output: Tensor, real: Tensor) -> Tensor:
+    """Return the multi-resolution STFT loss: L1 of log magnitudes plus spectral convergence,
+    averaged over FFT sizes.
+    """
+    total = output.new_zeros(())
+    for size in RESOLUTIONS:
+        one, other = magnitudes(output, size), magnitudes(real, size)
+        logs = functional.l1_loss((one + FLOOR).log(), (other + FLOOR).log())
+        gap = torch.linalg.vector_norm(one - other) / (torch.linalg.vector_norm(other) + FLOOR)
+        total = total + logs + gap
+    return WAVES_WEIGHT * total / len(RESOLUTIONS)
 
 
 class Critic(nn.Module):
@@ -96,10 +93,9 @@ class _Judge(nn.Module):
         )
         self.verdict = weight(nn.Conv2d(2 * channels, 1, 3, padding=1))
         self._size = size
-        self.register_buffer("filters", mel_filters(size, CRITIC_BANDS[size]), persistent=False)
 
     def forward(self, pcm: Tensor) -> list[Tensor]:
-        logs = (magnitudes(pcm, self._size) @ self.get_buffer("filters") + FLOOR).log()
+        logs = log_mel(pcm, self._size, CRITIC_BANDS[self._size])
         picture = (logs[:, None] + LOG_MIDDLE) / LOG_SPREAD
         x = picture.contiguous(memory_format=torch.channels_last)
         outputs = []
@@ -133,6 +129,11 @@ def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Te
         for one, other in zip(output[:-1], real[:-1], strict=True)
     ]
     return torch.stack(losses).mean()
+
+
+def log_mel(pcm: Tensor, size: int, bands: int) -> Tensor:
+    """Return log mel spectra of samples [B, S], [B, T, bands]."""
+    return (magnitudes(pcm, size) @ _filters(size, bands, pcm.device) + FLOOR).log()
 
 
 def magnitudes(pcm: Tensor, size: int) -> Tensor:
@@ -179,7 +180,6 @@ class SoundLearner(Learner):
             "critic": optimiser(self._critic, recipe.schedule, betas=betas, scale=rate),
         }
         self._sound = recipe
-        self._distance = SpectralDistance().to(device)
         shortest = recipe.window_frames * FRAME_SAMPLES
         # One that does not fill a window would shorten its batch.
         self._training, self._validation = (
@@ -231,8 +231,8 @@ class SoundLearner(Learner):
         output = decoder.samples(shape, log_hz)[:, 0]
         losses = {
             "pitch": PITCH_WEIGHT * missed.mean(),
-            "mel": self._distance.mel(output, pcm),
-            "waves": WAVES_WEIGHT * self._distance.waves(output, pcm),
+            "mel": mel_distance(output, pcm),
+            "waves": waves_distance(output, pcm),
         }
         return output, losses
 

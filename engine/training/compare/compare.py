@@ -23,16 +23,21 @@ from engine.nn import stored_weights
 from engine.settings import SpeechSettings
 from engine.systems import System
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import (
+from engine.training.evaluation.parts import (
     FIGURES,
     UNMEASURED,
     Figure,
+    Results,
+    Size,
+    Texts,
     by_voice,
+    chosen,
+    read_results,
     share_wrong,
+    tasks_of,
 )
-from engine.training.evaluation.parts import Results, Size, Texts, chosen, read_results, tasks_of
 from engine.training.evaluation.voices import depends_on, voices_of
-from engine.training.tasks import Task, do_tasks
+from engine.training.run import Task, do_tasks
 from engine.tts import packs
 from engine.tts.voice_catalogue import of_settings
 from engine.tts.voxtream.files.paths import pack_folder

@@ -5,7 +5,6 @@ voice knows, so that all synthesisers and the phonemizer read the same words.
 """
 
 import gzip
-import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -58,10 +57,8 @@ def _texts(files: Iterable[Path]) -> Iterator[str]:
         try:
             if not file.is_file() or file.stat().st_size > LARGEST_BYTES:
                 continue
-            content = file.read_bytes()
-            if file.suffix == ".gz":
-                with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
-                    content = packed.read(LARGEST_BYTES)
+            with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
+                content = opened.read(LARGEST_BYTES)
         except (OSError, EOFError, zlib.error):
             continue
         yield content.decode("utf-8", "ignore")

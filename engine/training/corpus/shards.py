@@ -28,8 +28,7 @@ from engine.training.corpus.utterance import (
     seconds,
 )
 from engine.training.recipe import Recipe
-from engine.training.run import Run, fingerprint, read_json, write_json
-from engine.training.tasks import Result, Task, run_tasks
+from engine.training.run import Result, Run, Task, fingerprint, read_json, run_tasks, write_json
 from engine.training.teachers import synthesisers, whole_sentences
 from engine.training.teachers.synthesisers import Take
 from engine.tts.kokoro.voices import NAME as KOKORO

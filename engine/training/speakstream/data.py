@@ -21,8 +21,7 @@ from torch import Tensor, nn
 
 from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
-from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.utterance import SAMPLE_RATE, Entry
+from engine.training.corpus.utterance import Entry
 from engine.training.networks import spoken_units
 from engine.training.run import Run, read_json, write_json
 from engine.training.utterances import (
@@ -37,23 +36,23 @@ from engine.training.utterances import (
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.script import SpeakStreamScript, Window, windows
 
-NOISY: Final = 0.5  # share of the vectors of noisy recordings, as in VoXtream2's runs
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
 SCALE_FILE: Final = "scale.json"
 _POSITION: Final = COLUMN * COLUMNS  # samples
 NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt from it
-Words = tuple[npt.NDArray[np.int16], ...]
 
 
 @dataclass(frozen=True)
 class WordsUtterance(Utterance):
-    """An utterance with its words. `mel` [T, BANDS] is the spectrum, `words` has the ids of each
-    spoken word, `starts` [words + 1] the positions at which the words begin and the last one ends,
-    `said` [positions] the index of the spoken id within its word, from the first word on.
+    """An utterance with its words. `mel` [T, BANDS] is the spectrum, `ids` are those of all words,
+    each of which has as many as `lengths` [words] says, `starts` [words + 1] the positions at which
+    the words begin and the last one ends, `said` [positions] the index of the spoken id within its
+    word, from the first word on.
     """
 
     mel: npt.NDArray[np.float16]
-    words: Words
+    ids: npt.NDArray[np.int16]
+    lengths: npt.NDArray[np.int16]
     starts: npt.NDArray[np.int32]
     said: npt.NDArray[np.int16]
     rate: float = 0.0  # SPS
@@ -61,6 +60,11 @@ class WordsUtterance(Utterance):
     @property
     def positions(self) -> int:
         return int(self.starts[-1] - self.starts[0])
+
+    @property
+    def words(self) -> list[npt.NDArray[np.int16]]:
+        """The ids of each spoken word."""
+        return np.split(self.ids, np.cumsum(self.lengths)[:-1])
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def encode_corpus(run: Run) -> dict[str, float]:
     """Encode all shards that are not encoded yet, and measure the scale."""
     folder = run.stage("encode")
     files = (write_phones(run), run.weights("speaker"))
-    encode_shards(run, _Encoder, files, run.recipe.seed)
+    encode_shards(run, _Encoder, files)
     scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
     write_json(folder / SCALE_FILE, asdict(scale))
     return asdict(scale)
@@ -96,44 +100,38 @@ def read_scale(run: Run) -> Scale:
 class _Encoder(ShardEncoder):
     """Encode utterances as spectra and words."""
 
-    def __init__(self, table: Path, speaker: Path, seed: int) -> None:
-        super().__init__(table, speaker, seed)
+    def __init__(self, table: Path, speaker: Path) -> None:
+        super().__init__(table, speaker)
         self._spectrum, self._espeak = MelSpectrum(), Espeak()
 
     def utterance(
         self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
     ) -> WordsUtterance | None:
-        recorded = in_a_room(pcm, SAMPLE_RATE, draw) if draw.random() < NOISY else pcm
-        mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy()
-        if (aligned := self._words(entry, len(mel) // COLUMNS)) is None:
-            return None
-        vector = self.vector(recorded)
-        return WordsUtterance(entry.speaker, vector, mel.astype(np.float16), *aligned, entry.rate)
-
-    def _words(
-        self, entry: Entry, positions: int
-    ) -> tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int16]] | None:
-        """Return the ids of each spoken word, the positions at which words begin and the last one
-        ends, and the index of the spoken id at each position. None if the text and the spoken
-        phones do not agree.
-        """
+        mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy().astype(np.float16)
         script, phoned = SpeakStreamScript(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
         for word in phoned:
             script.add(word)
-        if not script.words:
-            return None
         begins = [round(start / _POSITION) for start in entry.starts]
         spoken = [begins[slice(*first_phones[word.last :][:2])] for word in script.words]
-        starts = np.asarray([*(phones[0] for phones in spoken), positions])
-        if (np.diff(starts) < 1).any():
+        starts = [*(phones[0] for phones in spoken), len(mel) // COLUMNS]
+        if not spoken or (np.diff(starts) < 1).any():
             return None
-        words = zip(script.words, spoken, starts[1:].tolist(), strict=True)
         said = [
-            n for word, phones, end in words for n in spoken_units(0, len(word.ids), phones, end)
+            unit
+            for word, phones, end in zip(script.words, spoken, starts[1:], strict=True)
+            for unit in spoken_units(0, len(word.ids), phones, end)
         ]
-        ids = tuple(np.asarray(word.ids, np.int16) for word in script.words)
-        return ids, starts.astype(np.int32), np.asarray(said, np.int16)
+        return WordsUtterance(
+            entry.speaker,
+            self.vector(pcm),
+            mel,
+            np.asarray([unit for word in script.words for unit in word.ids], np.int16),
+            np.asarray([len(word.ids) for word in script.words], np.int16),
+            np.asarray(starts, np.int32),
+            np.asarray(said, np.int16),
+            entry.rate,
+        )
 
 
 def _scale(files: Sequence[Path]) -> Scale:
@@ -208,9 +206,9 @@ def make_lesson(utterance: WordsUtterance, levels: Levels, size: int, hop: int) 
 
 def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
     """Return the ids that a window's words speak, in order, each with its number of positions."""
-    said = utterance.said.tolist()
+    said, words = utterance.said.tolist(), utterance.words
     return [
-        (utterance.words[number][place], sum(1 for _ in same))
+        (int(words[number][place]), sum(1 for _ in same))
         for number in range(part.first, part.read_end)
         for place, same in groupby(said[starts[number] : starts[number + 1]])
     ]

@@ -143,15 +143,6 @@ def test_a_checkpoint_of_another_recipe_is_refused_and_kept(tiny, tmp_path):
     assert len(shares) == 8
 
 
-def test_a_checkpoint_of_another_shape_is_refused(tiny, tmp_path):
-    run = Run(tiny, tmp_path)
-    content = {"key": "", "step": 1, "seconds": 0.0, "optimisers": {}, "mean": {}}
-    content["parts"] = {"walker": nn.Linear(2, 1, bias=False).state_dict()}
-    torch.save(content, run.stage("walker") / "checkpoint.pt")
-    with pytest.raises(ModelError, match="does not fit this recipe"):
-        train(run, "walker", Walker(TIMED, []), "")
-
-
 def test_losses_that_are_no_numbers_end_a_training(tiny, tmp_path):
     schedule = Schedule(steps=3, batch=1, learning_rate=0.1)
     with pytest.raises(ModelError, match="diverged"):

@@ -93,16 +93,15 @@ class Said:
     speaker: int
     rate: float
     tokens: npt.NDArray[np.int16]
-    words: tuple[npt.NDArray[np.int16], ...]
 
 
-def said(speaker: int, words: int) -> Said:
+def said(speaker: int) -> Said:
     tokens = np.arange(6, dtype=np.int16).reshape(2, 3)[:, ::2]  # not in one piece
-    return Said(speaker, 0.5 * speaker, tokens, tuple(tokens[0] + n for n in range(words)))
+    return Said(speaker, 0.5 * speaker, tokens + np.int16(speaker))
 
 
 def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path):
-    file, written = tmp_path / "0000.safetensors", [said(7, 12), said(3, 1), said(7, 2)]
+    file, written = tmp_path / "0000.safetensors", [said(7), said(3), *map(said, range(12))]
     write(file, [])
     assert read(file, Said) == []
     write(file, written)
@@ -110,8 +109,6 @@ def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path):
         assert (found.speaker, found.rate) == (made.speaker, made.rate)
         assert found.tokens.dtype == np.int16
         assert np.array_equal(found.tokens, made.tokens)
-        assert len(found.words) == len(made.words)
-        assert all(map(np.array_equal, found.words, made.words))
 
 
 def test_what_another_version_wrote_asks_for_its_stage(tmp_path):

@@ -9,8 +9,7 @@ import pytest
 
 from engine.errors import InvalidInput, ModelError
 from engine.training.__main__ import main
-from engine.training.run import Run
-from engine.training.tasks import Task, do_tasks, result
+from engine.training.run import Run, Task, do_tasks, result
 from tests.engine.training.conftest import STAGES, TINY
 
 

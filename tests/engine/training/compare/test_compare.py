@@ -17,8 +17,7 @@ from engine.training.compare.compare import (
     write_page,
 )
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import FIGURES, UNMEASURED
-from engine.training.evaluation.parts import Results, read_results
+from engine.training.evaluation.parts import FIGURES, UNMEASURED, Results, read_results
 from engine.tts import packs
 from engine.tts.delays import FrameTiming, Trace
 from tests.engine.training.conftest import judged

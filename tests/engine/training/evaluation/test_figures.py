@@ -4,14 +4,14 @@ from itertools import accumulate
 
 import pytest
 
-from engine.training.evaluation.figures import (
+from engine.training.evaluation.parts import (
     FIGURES,
     UNMEASURED,
     Figure,
+    Results,
     errors,
     interval,
 )
-from engine.training.evaluation.parts import Results
 from engine.training.evaluation.recognisers import Aligner
 from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
