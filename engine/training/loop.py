@@ -98,9 +98,7 @@ class Learner(ABC):
         return in_bf16(self._device, asked=self.schedule.bf16)
 
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
-        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses to
-        report.
-        """
+        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses."""
         if total is None:
             total = torch.stack(list(losses.values())).sum()
         optimiser_step(total, self.optimisers["all"], self.schedule.clip)
@@ -117,9 +115,7 @@ def optimiser(
     betas: tuple[float, float] = BETAS,
     scale: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """Return AdamW without weight decay for vectors (norms, biases). `scale`: factor on the
-    schedule's learning rate.
-    """
+    """Return AdamW without weight decay for vectors. `scale`: factor on the learning rate."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
@@ -247,9 +243,7 @@ class _Training:
             self._save()
 
     def result(self) -> dict[str, Tensor]:
-        """Return the averaged weights on the CPU: the last ones, or the best if the schedule says
-        so.
-        """
+        """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
         weights = self.best["weights"] if self.schedule.best else self.mean
         return {name: value.cpu() for name, value in weights.items()}
 

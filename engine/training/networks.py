@@ -34,9 +34,7 @@ EMBEDDING_DEVIATION: Final = 0.06
 
 
 def stack_config(width: int, shape: Stack) -> TransformerConfig:
-    """Return the configuration of the stack that a recipe describes. InvalidInput if its sizes do
-    not fit together.
-    """
+    """Return the configuration of a recipe's stack. InvalidInput if its sizes do not fit."""
     if width % (2 * shape.heads) or shape.heads % shape.kv_heads:
         raise InvalidInput(f"A width of {width} must be a multiple of twice its stack's heads.")
     return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)

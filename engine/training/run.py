@@ -80,9 +80,7 @@ class Run:
         write_json(manifest, {"key": self.key(name), "files": hashes, **facts})
 
     def is_done(self, name: str) -> bool:
-        """Return True if a stage was finished with the current recipe and the current output of
-        the stages that it reads.
-        """
+        """Return True if a stage was finished with this recipe and its present inputs."""
         file, read = self._manifest(name), self.stages[name].reads
         return (
             file.is_file()
@@ -159,9 +157,7 @@ def metadata(file: Path) -> dict[str, str]:
 
 
 def fingerprint(*parts: object) -> str:
-    """Hash values by their repr. A changed fingerprint means that finished work is no
-    longer valid.
-    """
+    """Hash values by their repr. Work with another fingerprint is no longer valid."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

@@ -73,9 +73,7 @@ class ShardEncoder(ABC):
 
     @abstractmethod
     def utterance(self, place: int, entry: Entry, pcm: Pcm, draw: random.Random) -> Any:
-        """Encode utterance number `place` of a shard. None if text, phones and sound do
-        not agree.
-        """
+        """Encode utterance number `place` of a shard; None if text and sound do not agree."""
 
     @torch.inference_mode()
     def vector(self, pcm: Pcm) -> Pcm:
@@ -172,9 +170,7 @@ def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
 
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
-    """Return the words of an utterance's text with their phones. Empty if these are not the spoken
-    phones.
-    """
+    """Return the words of an utterance's text with their phones; none if others were spoken."""
     words = phoned(entry.text, espeak)
     same = tuple(phone for word in words for phone in word.phones) == entry.phones
     return words if same else []

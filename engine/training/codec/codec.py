@@ -66,9 +66,7 @@ class SpectralDecoder(Columns):
 
 
 class CodecLearner(Learner):
-    """Train the codec, with two phone readers: one of the first codebook, one of all codebooks
-    together.
-    """
+    """Train the codec, with two phone readers: of the first codebook, and of all together."""
 
     averaged = "codec"
     # The decoder learns on codes of the current weights, so these must not lag behind.
@@ -93,9 +91,7 @@ class CodecLearner(Learner):
         return self._losses(*self._batch(self._speech.validation, draw))
 
     def _batch(self, people: People[CorpusUtterance], draw: random.Random) -> tuple[Tensor, Tensor]:
-        """Draw windows. Return their samples [B, S] and the sound in each 20 ms slot
-        [B, S / SLOT].
-        """
+        """Draw windows; return samples [B, S] and the sound in each 20 ms slot [B, S / SLOT]."""
         length, side = self._recipe.window_frames * FRAME_SAMPLES, flat(people)
         pcm, slots = [], []
         for utterance in draw.choices(side, k=self._batch_size):
@@ -105,9 +101,7 @@ class CodecLearner(Learner):
         return torch.stack(pcm).to(self._device), torch.stack(slots).to(self._device)
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
-        """Return the losses by name, given samples [B, S] and the sounds in their slots [B, S /
-        SLOT].
-        """
+        """Return the losses of samples [B, S], given the sounds in their slots [B, S / SLOT]."""
         model = self._model
         with self._autocast():
             latents = encoded(model, pcm[:, None])

@@ -180,9 +180,7 @@ class DecoderLearner(SoundLearner):
 
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
-    """Return the ids of the first and the last phone in each frame [2, T]; SILENCE after the
-    speech.
-    """
+    """Return the first and the last phone in each frame [2, T]; SILENCE after the speech."""
     spoken = utterance.phones[utterance.spans()].T
     phones = np.full((PHONE_ROWS, utterance.frames), SILENCE, np.int64)
     phones[:, : spoken.shape[1]] = spoken

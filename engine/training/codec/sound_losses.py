@@ -137,9 +137,7 @@ def log_mel(pcm: Tensor, size: int, bands: int) -> Tensor:
 
 
 def magnitudes(pcm: Tensor, size: int) -> Tensor:
-    """Return magnitude spectra of samples [B, S], [B, T, size / 2 + 1]. They have a gradient at
-    zero too.
-    """
+    """Return magnitudes [B, T, size / 2 + 1] of samples [B, S], with a gradient at zero too."""
     window = torch.hann_window(size, device=pcm.device)
     bins = torch.stft(
         pcm.float(), size, size // 4, window=window, normalized=True, return_complex=True
@@ -148,16 +146,12 @@ def magnitudes(pcm: Tensor, size: int) -> Tensor:
 
 
 def fresh_reader(width: int) -> nn.Linear:
-    """Return an untrained phone reader: a linear layer from a frame's latents [D] to the logits of
-    the sounds in its slots.
-    """
+    """Return an untrained linear phone reader: latents [D] to logits of a frame's slots."""
     return nn.Linear(width, SLOTS * len(SOUND_NUMBERS))
 
 
 def reader_loss(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
-    """Return a phone reader's cross-entropy for latents [B, D, T], given the true sounds `slots`
-    [B, T * SLOTS].
-    """
+    """Return a reader's cross-entropy for latents [B, D, T], given true sounds [B, T * SLOTS]."""
     logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
     return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
@@ -168,9 +162,7 @@ class SoundLearner(Learner):
     def __init__(
         self, recipe: Sound, speech: Sides[CorpusUtterance], device: str, **parts: nn.Module
     ) -> None:
-        """Make optimisers for the part that `averaged` names and for the critic. Other parts do not
-        learn here.
-        """
+        """Make optimisers for the averaged part and for the critic; other parts do not learn."""
         self._critic = Critic()
         super().__init__(recipe.schedule, device, **parts, critic=self._critic)
         betas = ADVERSARIAL_BETAS if recipe.adversary_from < 1 else BETAS
@@ -212,9 +204,7 @@ class SoundLearner(Learner):
         return self._losses(self._validation, draw)[2]
 
     def _eval_mode(self) -> AbstractContextManager[None]:
-        """Keep the network in training mode: in eval mode all pulses begin as at the start of an
-        utterance.
-        """
+        """Stay in training mode: in eval mode all pulses begin as at the start of an utterance."""
         return nullcontext()
 
     def _decoded(
@@ -244,9 +234,7 @@ class SoundLearner(Learner):
         return loss.detach()
 
     def _adversarial_loss(self, pcm: Tensor, output: Tensor) -> Tensor:
-        """Return the network's loss in the critic: adversarial, and distances in the critic's inner
-        layers.
-        """
+        """Return the network's loss in the critic: of its verdict, and of its inner layers."""
         self._critic.requires_grad_(requires_grad=False)
         with self._autocast():
             of_made = self._critic(output)

@@ -50,9 +50,7 @@ class CorpusUtterance:
         return pitch_track(self)
 
     def samples(self, start: int, length: int) -> Tensor:
-        """Return fp32 samples [length] from sample `start` on, which may be negative, with zeros
-        outside of the utterance.
-        """
+        """Return fp32 samples [length] from `start` on, with zeros outside of the utterance."""
         part = torch.from_numpy(floats(self.pcm[max(0, start) : start + length]))
         lead = max(0, -start)
         return functional.pad(part, (lead, length - lead - len(part)))
@@ -68,9 +66,7 @@ class CorpusUtterance:
         return torch.cat((log_hz, weight))[:, begin:end]
 
     def slots(self, start: int, length: int) -> Tensor:
-        """Return the number (see SOUND_NUMBERS) of the sound in each 20 ms slot from sample `start`
-        on, [length / SLOT], int64.
-        """
+        """Return the number of the sound in each slot from `start` on, [length / SLOT]."""
         starts = np.asarray(self.entry.starts)
         names = [(sounds.of_ipa(phone) or (sounds.PAUSE,))[0] for phone in self.entry.phones]
         numbers = np.asarray([SOUND_NUMBERS[name] for name in names])

@@ -81,9 +81,7 @@ class Speaker:
 
 @lru_cache(maxsize=4)
 def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
-    """Return all speakers of a recipe. The first ones are the synthesisers' own voices,
-    unchanged.
-    """
+    """Return all speakers of a recipe, the synthesisers' own voices, unchanged, first."""
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
     draw = random.Random(f"{recipe.seed} speakers")

@@ -111,9 +111,7 @@ def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan
 
 
 def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
-    """Draw a short reply, a sentence, or two short sentences; never from the grammar's test
-    templates.
-    """
+    """Draw a short reply, or one or two sentences; never from the grammar's test templates."""
     if corpus.replies and draw.random() < corpus.replies:
         return grammar.sentence("reply", draw)
     from_grammar = not prose or draw.random() < corpus.grammar_share
@@ -243,9 +241,7 @@ def _add_hesitations(text: str, draw: random.Random) -> str:
 
 
 def as_speaker(take: Take, speaker: Speaker) -> Pcm:
-    """Return the samples of a take at 24 kHz with the speaker's pitch, formants and
-    spectral tilt.
-    """
+    """Return a take's samples at 24 kHz with the speaker's pitch, formants and spectral tilt."""
     sound = take.pcm
     if not speaker.base.follows_pitch:
         sound = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
@@ -260,9 +256,7 @@ def as_speaker(take: Take, speaker: Speaker) -> Pcm:
 
 
 def _pitched(take: Take, factor: float) -> Pcm:
-    """Return the take with its pitch multiplied by a factor and nothing else changed, by Praat's
-    overlap-add.
-    """
+    """Return the take with its pitch multiplied by a factor, by Praat's overlap-add."""
     if factor == 1.0:
         return take.pcm
     from parselmouth import Sound as Recording  # training only

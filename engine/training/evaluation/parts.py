@@ -175,9 +175,7 @@ _aligner = cache(Aligner)
 
 
 def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
-    """Return the tasks whose names begin with one of `only` (empty = all). InvalidInput if there
-    are none.
-    """
+    """Return the tasks whose names begin with one of `only`, or all. InvalidInput for none."""
     asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
     if not asked:
         hint = f"Parts: {', '.join(task.name for task in tasks)}."

@@ -56,9 +56,7 @@ class Aligner:
         self._decoder: Any = Decoder(samprate=RATE, loglevel="FATAL", lm=None)
 
     def word_starts(self, pcm: Pcm, sample_rate: int, text: str) -> list[float]:
-        """Seconds at which each word begins; empty when a word is not in the sound or not in the
-        dictionary.
-        """
+        """Seconds at which each word begins; empty when one is not found or not known."""
         decoder = self._decoder
         known = [word.strip(".,!?").lower() for word in text.split()]
         if any(decoder.lookup_word(word) is None for word in known):

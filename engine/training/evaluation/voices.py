@@ -92,9 +92,7 @@ def speech_seconds(pcm: Pcm, sample_rate: int) -> float:
 
 @dataclass(frozen=True)
 class LiveVoice:
-    """A voice that speaks word by word. `source`: a pack's folder, or the name of a synthesiser of
-    the program.
-    """
+    """A voice that speaks word by word. `source`: a pack's folder, or a synthesiser's name."""
 
     source: str
     name: str
@@ -128,9 +126,7 @@ def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[Li
 
 
 def depends_on(source: str) -> tuple[str, ...]:
-    """Return hashes of all files that influence the speech of a pack (none for a synthesiser).
-    Results depend on them.
-    """
+    """Return hashes of all files that influence the speech of a pack; none for a synthesiser."""
     files = () if source in registry.NAMES else sorted(Path(source).rglob("*"))
     return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
 

@@ -59,9 +59,7 @@ class _Encoder(TokenEncoder):
     def utterance(
         self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
     ) -> SentenceUtterance | None:
-        """Encode one utterance. None if it has no more tokens than units, or if its words do not
-        agree with its phones.
-        """
+        """Encode one utterance. None if it has too few tokens or its words do not fit."""
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None

@@ -162,9 +162,7 @@ class LlmVoxLearner(Learner):
     def _perhaps_spliced(
         self, sentence: SentenceUtterance, draw: random.Random
     ) -> SentenceUtterance:
-        """Return the sentence. In a share of the cases, return a splice of its speaker's sentences
-        instead.
-        """
+        """Return the sentence, or in a share of the cases a splice of its speaker's sentences."""
         if draw.random() >= self._recipe.spliced:
             return sentence
         made = splice(self._sides.training[sentence.speaker], draw)

@@ -132,9 +132,7 @@ class SpectrumLearner(Learner):
     def _lesson(
         self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
     ) -> SpectrumLesson:
-        """Return an utterance after a piece of another utterance of its speaker, both cut to their
-        longest lengths.
-        """
+        """Return an utterance after a prompt of its speaker, both cut to their longest lengths."""
         recipe, shape = self._recipe, self._shape
         parts = [(utterance, min(utterance.steps, _steps(recipe.longest_seconds)))]
         if draw.random() >= recipe.without_prompt:
@@ -151,9 +149,7 @@ class SpectrumLearner(Learner):
         )
 
     def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
-        """Corrupt tokens and alignments as in use: replace some tokens, shift some lessons' phones
-        by a step.
-        """
+        """Corrupt inputs as in use: replace some tokens, shift some lessons' phones by a step."""
         dice = np.random.default_rng(draw.getrandbits(32))
         wrong = dice.random(len(lesson.tokens)) < self._recipe.wrong_tokens
         others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
@@ -192,9 +188,7 @@ class SpectrumLearner(Learner):
         }
 
     def _inputs(self, lessons: Sequence[SpectrumLesson]) -> tuple[Inputs, Tensor, Tensor]:
-        """Return the network's inputs, the true columns [B, T, V], and the mask of the steps that
-        are not padding [B, T].
-        """
+        """Return the inputs, the true columns [B, T, V], and the mask of real steps [B, T]."""
         shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in lessons])
         mel = nn.utils.rnn.pad_sequence([each.mel for each in lessons], batch_first=True)
         bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)

@@ -168,9 +168,7 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
 
 
 def _cluster(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
-    """Return the centres of `count` clusters of rows (k-means), zeros where there are
-    fewer rows.
-    """
+    """Return the centres of `count` clusters of rows (k-means), zeros where rows are fewer."""
     found = np.zeros((count, rows.shape[1]), np.float32)
     some = rows if len(rows) <= MOST else dice.choice(rows, MOST, replace=False)
     with warnings.catch_warnings():  # a cluster may be empty: nothing is near it

@@ -79,9 +79,7 @@ class TransducerLearner(Learner):
         )
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
-        """Return -log of the probability per token, summed over alignments at most `reach` units
-        from the known one.
-        """
+        """Return -log of the probability per token of alignments at most `reach` units away."""
         model, shape = self._model, self._shape
         phones = padded([each.all_phones(shape.begin, shape.end) for each in lessons])
         marks = padded([np.pad(each.marks, 1) for each in lessons])
@@ -99,9 +97,7 @@ class TransducerLearner(Learner):
         return losses.sum() / counts.sum()
 
     def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: "Band") -> Tensor:
-        """Return the logits of the band's nodes [B, T + 1, W, V + 1], from phones and
-        marks [B, U].
-        """
+        """Return the logits [B, T + 1, W, V + 1] of the band's nodes from phones and marks."""
         model, share = self._model, self._recipe.dropout
         mask = causal(phones.shape[1], phones.device)
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)

@@ -69,9 +69,7 @@ class WordsUtterance(Utterance):
 
 @dataclass(frozen=True)
 class Scale:
-    """Measures of a corpus: the lowest and highest level of its spectra, and its mean rate (`pace`,
-    SPS).
-    """
+    """Measures of a corpus: lowest and highest level of its spectra, and its mean rate (SPS)."""
 
     lowest: float
     highest: float

@@ -54,9 +54,7 @@ def phoned(text: str, espeak: Espeak) -> list[PhonedWord]:
 
 
 def of_ipa(phone: str) -> tuple[str, ...]:
-    """Return the sounds of a phone in espeak's spelling; none for a silent one. KeyError if it is
-    unknown.
-    """
+    """Return the sounds of a phone in espeak's spelling; none if it is silent. KeyError."""
     bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")
     if not bare:
         return ()

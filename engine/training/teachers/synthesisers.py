@@ -169,9 +169,7 @@ def _kokoro(requests: Sequence[Request]) -> list[Take | None]:
 def _ipa_take(
     pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[str, int]]
 ) -> Take | None:
-    """Return a take from phones in espeak's spelling ("" = silence), each with its first sample.
-    None if a phone is unknown.
-    """
+    """Return a take from phones ("" = silence) with their first samples; None if one is unknown."""
     try:
         spelt = [(of_ipa(phone) or (PAUSE,), start) for phone, start in phones]
     except KeyError:

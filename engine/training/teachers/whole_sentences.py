@@ -28,9 +28,7 @@ from engine.tts.rate import PLAIN
 
 @cache
 def model() -> KokoroSynthesiser:
-    """Return Kokoro. It is fetched and its graph is cut, unless that was done before. AssetError,
-    ModelError.
-    """
+    """Return Kokoro, fetched and with its graph cut. AssetError, ModelError."""
     fetch(NAME)
     loaded = registry.load(SpeechSettings(engine=NAME), lambda text, share: None)
     assert isinstance(loaded, KokoroSynthesiser)
@@ -73,9 +71,7 @@ def say(
 
 
 def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
-    """Return a plan's samples, and the samples at which each symbol begins and the last
-    one ends.
-    """
+    """Return a plan's samples, and the edges of its symbols in samples."""
     pcm = render(speaking.parts, speaking.voice_inputs, plan, plan.first, plan.limit).clip(-1, 1)
     pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
     faded_out(pcm)

@@ -27,9 +27,7 @@ VOXTREAM: Final = "voxtream"
 
 @dataclass(frozen=True)
 class Codec:
-    """The small codec (24 kHz, 12.5 frames a second) and its codes, which are learnt with a decoder
-    of spectra.
-    """
+    """The small codec (24 kHz, 12.5 frames a second), learnt with a decoder of spectra."""
 
     schedule: Schedule
     codebooks: int = 8

@@ -145,9 +145,7 @@ class VoxtreamLesson:
 def draw_person(
     people: People[VoxtreamUtterance], draw: random.Random
 ) -> tuple[VoxtreamUtterance, ...]:
-    """Draw a speaker, weighted by the length of his or her speech; return the speaker's
-    utterances.
-    """
+    """Draw a speaker, weighted by the length of his or her speech; return the utterances."""
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]
 
@@ -155,9 +153,7 @@ def draw_person(
 def draw_sequence(
     person: Sequence[VoxtreamUtterance], draw: random.Random, window: int, prompt: int
 ) -> VoxtreamLesson:
-    """Draw a lesson of at most `window` frames, the first up to `prompt` of which are
-    the prompt.
-    """
+    """Draw a lesson of at most `window` frames, at most `prompt` of which are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     room, ends = window - opening.shape[1], draw.random() < ENDING
     return _lesson(opening, speaker, _endless(person, draw), room, draw, ends=ends)
@@ -216,9 +212,7 @@ def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
 def _prompt(
     person: Sequence[VoxtreamUtterance], draw: random.Random, frames: int
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-    """Draw a prompt of at most `frames` frames. Return its codes [K, T] and its speaker's unit
-    vector.
-    """
+    """Draw a prompt of at most `frames` frames. Return its codes [K, T] and its unit vector."""
     utterances = [draw.choice(person) for _ in range(1 + frames // 12)]
     codes = np.concatenate([utterance.prompt for utterance in utterances], axis=1)[:, :frames]
     return codes, mean_vector(utterances)

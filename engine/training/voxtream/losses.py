@@ -58,9 +58,7 @@ class VoxtreamBatch:
 
 
 def model_config(recipe: Any) -> ModelConfig:
-    """Return the network's configuration from a recipe; VoXtream's is that of the
-    built-in voice.
-    """
+    """Return the network's configuration from a recipe; VoXtream's is the built-in voice's."""
     tokens = len(tokens_of(recipe.system))
     if recipe.system == VOXTREAM:
         return replace(built_in_config().shape, duration_tokens=tokens)
@@ -89,9 +87,7 @@ def fresh_model(config: ModelConfig, generation: VoxtreamGeneration) -> Voxtream
 
 
 def phone_rows(model: VoxtreamModel, batch: VoxtreamBatch, look_ahead: int) -> Tensor:
-    """Return the phone transformer's output [B, P, D], when each phone sees `look_ahead` phones
-    ahead.
-    """
+    """Return the phone transformer's output [B, P, D]; each phone sees `look_ahead` more."""
     length, window = batch.text.shape[1], model.config.phone_window
     places = torch.arange(length, device=batch.text.device)
     ahead = places[None] - places[:, None]  # [P, P]

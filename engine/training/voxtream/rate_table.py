@@ -40,17 +40,13 @@ Counts = tuple[int, ...]
 def measured_rates(
     counts: Mapping[float, Counts], export: VoxtreamExport
 ) -> dict[float, RateTarget]:
-    """Return the untuned table: a row for each of RATES, with the recipe's strength and
-    guidance.
-    """
+    """Return the untuned table: RATES, with the recipe's strength and guidance."""
     guidance = export.generation.semantic_guidance
     return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[int, ...]]:
-    """Return the corpus's histogram at each rate, and at rates beyond both ends. Counts are at
-    least 1.
-    """
+    """Return the corpus's histogram, of counts above 0, at each rate and beyond both ends."""
     rates, histograms = _windows(corpus)
     counts = {}
     for rate in (SLOWER, *RATES, FASTER):
