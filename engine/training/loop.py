@@ -14,7 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,14 +41,6 @@ _Batch = TypeVar("_Batch")
 _Lesson = TypeVar("_Lesson")
 
 
-@dataclass(frozen=True)
-class StepContext:
-    """The state at a step of a training: finished share of the schedule, random generator."""
-
-    share: float
-    draw: random.Random
-
-
 class Learner(ABC):
     """A network with its losses, on a device."""
 
@@ -65,8 +57,8 @@ class Learner(ABC):
         self.optimisers = {"all": optimiser(every, schedule)}
 
     @abstractmethod
-    def learn(self, context: StepContext) -> Losses:
-        """Do one step; return the losses to report."""
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        """Do one step at a finished share of the schedule; return the losses to report."""
 
     def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
         """Return the losses of a batch of validation data. Needed unless validate() is replaced."""
@@ -222,7 +214,7 @@ class _Training:
         # slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec
         # 0.91 to 0.93).
         with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
-            losses = self.learner.learn(StepContext(share, draw))
+            losses = self.learner.learn(share, draw)
         self._average(min(self.schedule.average, self.step / (self.step + 10)))
         self.step += 1
         return losses

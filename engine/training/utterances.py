@@ -4,7 +4,6 @@ as dataclasses of arrays and numbers.
 Invariant: reading returns what was written, in the shard's order.
 """
 
-import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -56,23 +55,21 @@ class Utterance:
 class ShardEncoder(ABC):
     """Encodes shards with one table of phones and one speaker encoder."""
 
-    def __init__(self, table: Path, speaker: Path, seed: int = 0) -> None:
+    def __init__(self, table: Path, speaker: Path) -> None:
         self.ids: dict[str, int] = read_json(table)
         self.table = PhoneTable(self.ids)
         self._speaker = load_small_speaker(speaker)
-        self._seed = seed
 
     def encode(self, shard: Shard) -> list[Any]:
         """Return the utterances of a shard that can be encoded, in order."""
-        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
         made = (
-            self.utterance(place, entry, floats(pcm), draw)
+            self.utterance(place, entry, floats(pcm))
             for place, (entry, pcm) in enumerate(shard.spoken())
         )
         return [each for each in made if each is not None]
 
     @abstractmethod
-    def utterance(self, place: int, entry: Entry, pcm: Pcm, draw: random.Random) -> Any:
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> Any:
         """Encode utterance number `place` of a shard; None if text and sound do not agree."""
 
     @torch.inference_mode()

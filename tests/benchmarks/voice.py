@@ -25,7 +25,6 @@ from engine.training.evaluation.parts import (
     UNMEASURED,
     Results,
     Size,
-    Texts,
     by_voice,
     read_results,
     share_wrong,
@@ -39,14 +38,14 @@ from engine.tts.kokoro.voices import NAME as KOKORO
 RATES = (1.5, 2.0, 4.0, 6.0, 6.5)
 
 
-def texts(count: int) -> Texts:
+def texts(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Sentences and replies from templates of the grammar that no training uses."""
     draw = random.Random("voice")
     sentences: set[str] = set()
     while len(sentences) < count:
         sentences.add(grammar.sentence("test", draw))
     replies = sorted({grammar.sentence("short", draw) for _ in range(10 * count)})
-    return Texts(tuple(sorted(sentences)), tuple(replies))
+    return tuple(sorted(sentences)), tuple(replies)
 
 
 def details(results: Results) -> str:

@@ -22,7 +22,7 @@ from engine.training.codec.sound_losses import (
 )
 from engine.training.codec.speech import SLOT, CorpusUtterance, read_speech
 from engine.training.corpus.speakers import People, Sides, flat
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.loop import Learner, Losses
 from engine.training.run import Run
 from engine.training.voxtream import Codec
 
@@ -84,8 +84,8 @@ class CodecLearner(Learner):
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         return with_matching(build(self.shape).state_dict(), weights)
 
-    def learn(self, context: StepContext) -> Losses:
-        return self._optimise(self._losses(*self._batch(self._speech.training, context.draw)))
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        return self._optimise(self._losses(*self._batch(self._speech.training, draw)))
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(*self._batch(self._speech.validation, draw))

@@ -21,7 +21,7 @@ from engine.codec.small_parts import mel_filters
 from engine.codec.source import SourceDecoder
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, CorpusUtterance
 from engine.training.corpus.speakers import Sides, flat
-from engine.training.loop import BETAS, Learner, Losses, StepContext, optimiser, optimiser_step
+from engine.training.loop import Learner, Losses, optimiser, optimiser_step
 from engine.training.recipe import Sound
 
 ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
@@ -165,8 +165,7 @@ class SoundLearner(Learner):
         """Make optimisers for the averaged part and for the critic; other parts do not learn."""
         self._critic = Critic()
         super().__init__(recipe.schedule, device, **parts, critic=self._critic)
-        betas = ADVERSARIAL_BETAS if recipe.adversary_from < 1 else BETAS
-        making, rate = parts[self.averaged], recipe.critic_rate
+        making, rate, betas = parts[self.averaged], recipe.critic_rate, ADVERSARIAL_BETAS
         self.optimisers = {
             "all": optimiser(making, recipe.schedule, betas=betas),
             "critic": optimiser(self._critic, recipe.schedule, betas=betas, scale=rate),
@@ -187,13 +186,13 @@ class SoundLearner(Learner):
         [B, S], and the losses by name.
         """
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         """Do one step of the network, and of the critic once it is due."""
-        pcm, output, losses = self._losses(self._training, context.draw)
+        pcm, output, losses = self._losses(self._training, draw)
         recipe = self._sound
         total = torch.stack(list(losses.values())).sum()
         report = {name: loss.detach() for name, loss in losses.items()}
-        if context.share >= recipe.adversary_from:
+        if share >= recipe.adversary_from:
             windows = slice(recipe.critic_windows)
             report["critic"] = self._train_critic(pcm[windows], output[windows])
             total = total + self._adversarial_loss(pcm[windows], output[windows])

@@ -29,7 +29,6 @@ from engine.training.evaluation.parts import (
     Figure,
     Results,
     Size,
-    Texts,
     by_voice,
     chosen,
     read_results,
@@ -107,14 +106,14 @@ def parts_of(system: System) -> tuple[Task, ...]:
 
 
 @cache
-def fixed_texts() -> Texts:
+def fixed_texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return sentences and replies that no system was trained on, always the same ones."""
     draw = random.Random("comparison")
     sentences: set[str] = set()
     while len(sentences) < SIZE.sentences:
         sentences.add(grammar.sentence("test", draw))
     replies = {grammar.sentence("short", draw) for _ in range(10 * SIZE.short_replies)}
-    return Texts(tuple(sorted(sentences)), tuple(sorted(replies)))
+    return tuple(sorted(sentences)), tuple(sorted(replies))
 
 
 # ------------------------------------------------------------------------- page

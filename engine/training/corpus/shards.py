@@ -17,7 +17,7 @@ import numpy.typing as npt
 import soundfile
 
 from engine.text.phonemes import Espeak
-from engine.training.corpus import prose
+from engine.training.corpus import grammar
 from engine.training.corpus.utterance import (
     SAMPLE_RATE,
     Entry,
@@ -89,7 +89,7 @@ def make_corpus(run: Run) -> dict[str, float]:
     recipe, folder = run.recipe, run.stage("corpus")
     _prepare(recipe)
     if recipe.corpus.grammar_share < 1 and not (folder / TEXTS_FILE).is_file():
-        write_json(folder / TEXTS_FILE, {"prose": prose.sentences()})
+        write_json(folder / TEXTS_FILE, {"prose": grammar.prose()})
     count = max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds))
     wanted = [folder / f"{number:04d}.json" for number in range(count)]
     for index in folder.glob("[0-9]*.json"):

@@ -45,7 +45,7 @@ class Base:
 
 
 # sps: syllables of 10 grammar sentences over the time from first to last sound, measured
-# (Belinda and Arthur have the values of Clara and Alan).
+# (Belinda and Arthur have the values of Clara and Alan). Recipes name the first four of Kokoro's.
 BASES: Final = (
     Base("flite", "rms", 100.0, 4.3, 5.0, 0.38),
     Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, follows_pitch=True),
@@ -58,7 +58,7 @@ BASES: Final = (
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
     *(
         Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True)
-        for name in ENGLISH_NAMES
+        for name in dict.fromkeys(("Heart", "Michael", "Kore", "Sarah", *ENGLISH_NAMES))
         if name != "Nicole"  # whispers
     ),
 )

@@ -47,14 +47,6 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Texts:
-    """The texts that all voices speak."""
-
-    sentences: tuple[str, ...]
-    replies: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Result:
     """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
     had no answer.
@@ -91,25 +83,23 @@ class Results:
 def tasks_of(
     name: str,
     voices: tuple[LiveVoice, ...],
-    texts: Texts,
+    texts: tuple[tuple[str, ...], tuple[str, ...]],
     size: Size,
     depends: tuple[str, ...],
 ) -> tuple[Task, ...]:
     """Return the tasks that measure some voices, the most informative first. `name` is the prefix
-    of their names, `depends` are the hashes of the files that they read.
+    of their names, `texts` are sentences and replies, `depends` the hashes of the files they read.
     """
-    sentences, replies = (
-        spread(texts.sentences, size.sentences),
-        spread(texts.replies, size.short_replies),
+    sentences, at_rates, timed = (
+        spread(texts[0], count) for count in (size.sentences, size.rate_sentences, size.timed)
     )
-    at_rates = spread(texts.sentences, size.rate_sentences)
     work: dict[str, tuple[Any, ...]] = {
         f"sentences {voice.name}": (judge, (voice,), sentences, OWN_RATE, size.naturalness, True)
         for voice in voices
     }
-    work["replies"] = (judge, voices, replies, OWN_RATE)
+    work["replies"] = (judge, voices, spread(texts[1], size.short_replies), OWN_RATE)
     if size.timed:
-        work["delays"] = (measure_delays, voices[0], spread(texts.sentences, size.timed))
+        work["delays"] = (measure_delays, voices[0], timed)
     work |= {f"rates {rate:g}": (judge, voices, at_rates, rate) for rate in size.rates}
     return tuple(
         Task(f"{name}/{part}", do, tuple(arguments), (FORMAT, *depends))

@@ -56,14 +56,12 @@ class _Encoder(TokenEncoder):
         super().__init__(table, speaker, codebook)
         self._espeak = Espeak()
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
-    ) -> SentenceUtterance | None:
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> SentenceUtterance | None:
         """Encode one utterance. None if it has too few tokens or its words do not fit."""
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None
-        plain = super().utterance(place, entry, pcm, draw)
+        plain = super().utterance(place, entry, pcm)
         onsets = [phones[0] for phones in words]
         if plain is None or plain.steps <= len(units) or onsets[-1] >= plain.steps:
             return None

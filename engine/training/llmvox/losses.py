@@ -17,7 +17,7 @@ from engine.training import packing
 from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, splice
-from engine.training.loop import Learner, Losses, StepContext, length_bucket, on_device
+from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import (
     causal,
     guide_loss,
@@ -134,9 +134,9 @@ class LlmVoxLearner(Learner):
         self._model = fresh_model(shape)
         super().__init__(recipe.schedule, device, voice=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        batch = self._batch(self._sides.training, context.draw)
+        batch = self._batch(self._sides.training, draw)
         before = batch.before
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides, flat
-from engine.training.loop import Learner, Losses, StepContext, length_bucket
+from engine.training.loop import Learner, Losses, length_bucket
 from engine.training.networks import causal, initialise, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum as Recipe
@@ -98,8 +98,8 @@ class SpectrumLearner(Learner):
         _set_normalisation(self._model, flat(sides.training))
         super().__init__(recipe.schedule, device, spectrum=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
-        recipe, share, draw = self._recipe, context.share, context.draw
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        recipe = self._recipe
         drawn = recipe.drawn_tokens if share >= recipe.drawn_from else 0.0
         lessons = self._lessons(self._sides.training, draw, drawn)
         own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding

@@ -9,7 +9,6 @@ Invariants: a token depends only on its own 40 ms, its phone and its speaker. Un
 those that a session of `engine.tts.smlle` would use.
 """
 
-import random
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -192,8 +191,6 @@ class TokenEncoder(ShardEncoder):
         self._codebook = Codebook(tensors["speakers"], tensors["means"], tensors["shapes"])
         self._mel = MelSpectrum()
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Floats, draw: random.Random
-    ) -> TokenUtterance | None:
+    def utterance(self, place: int, entry: Entry, pcm: Floats) -> TokenUtterance | None:
         plain = without_tokens(entry, pcm, self.ids, self._mel)
         return replace(plain, vector=self.vector(pcm), tokens=self._codebook.tokens(plain))

@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides, flat
-from engine.training.loop import Learner, Losses, StepContext, length_bucket, on_device
+from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import causal, initialise, run_stack
 from engine.training.run import Run
 from engine.training.smlle import Transducer as Recipe
@@ -56,10 +56,10 @@ class TransducerLearner(Learner):
         self._model.bias.data[self._model.blank] = FIRST_BLANK
         super().__init__(recipe.schedule, device, transducer=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        reach = recipe.reach if context.share >= recipe.path_from else 0
-        loss = self._loss(self._lessons(self._sides.training, context.draw), reach)
+        reach = recipe.reach if share >= recipe.path_from else 0
+        loss = self._loss(self._lessons(self._sides.training, draw), reach)
         return self._optimise({"path" if reach == 0 else "lattice": loss})
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:

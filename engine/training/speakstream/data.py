@@ -7,7 +7,6 @@ Invariants: a word's speech lasts until the next word, so a pause belongs to the
 in VoXtream2, 4.1; a lesson is what a session feeds to its network, position by position.
 """
 
-import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby, pairwise
@@ -102,9 +101,7 @@ class _Encoder(ShardEncoder):
         super().__init__(table, speaker)
         self._spectrum, self._espeak = MelSpectrum(), Espeak()
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
-    ) -> WordsUtterance | None:
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> WordsUtterance | None:
         mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy().astype(np.float16)
         script, phoned = SpeakStreamScript(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])

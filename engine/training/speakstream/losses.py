@@ -11,7 +11,7 @@ from torch.nn import functional
 from engine.codec.mel import LEVELS
 from engine.training import packing
 from engine.training.corpus.speakers import People, Sides, flat
-from engine.training.loop import Learner, Losses, StepContext, length_bucket, on_device
+from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
@@ -90,9 +90,9 @@ class SpeakStreamLearner(Learner):
         self._model = fresh_model(shape_of(recipe))
         super().__init__(recipe.schedule, device, voice=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        batch = self._batch(self._sides.training, context.draw)
+        batch = self._batch(self._sides.training, draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
         losses = self._losses(batch)
         return self._optimise(losses, losses["levels"] + recipe.end_weight * losses["end"])

@@ -89,13 +89,11 @@ class _Encoder(ShardEncoder):
         self, table: Path, speaker: Path, codec: Path, seed: int, noisy: float, system: str
     ) -> None:
         """`noisy`: the share of prompts with noise and a room."""
-        super().__init__(table, speaker, seed)
+        super().__init__(table, speaker)
         self._codec = load_small(codec, torch.device("cpu"))
-        self._noisy, self._tokens = noisy, tokens_of(system)
+        self._seed, self._noisy, self._tokens = seed, noisy, tokens_of(system)
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
-    ) -> VoxtreamUtterance | None:
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> VoxtreamUtterance | None:
         phones = aligned_phones(entry, self.table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
         found = walk(phones["starts"], speech_frames, self._tokens)
@@ -103,7 +101,7 @@ class _Encoder(ShardEncoder):
         if found is None or total < speech_frames + CLOSING_FRAMES:
             return None
         codes = prompt_codes = self._codes(pcm)
-        prompt = pcm
+        prompt, draw = pcm, random.Random(f"{self._seed} prompt {entry.text}")
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides
-from engine.training.loop import Learner, Losses, StepContext, on_device
+from engine.training.loop import Learner, Losses, on_device
 from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.utterances import read_sides
@@ -143,9 +143,9 @@ class VoiceLearner(Learner):
                 getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
-        recipe, draw = self._recipe, context.draw
-        batch = self._batch(self._sides.training, draw, long=context.share >= recipe.long_from)
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        recipe = self._recipe
+        batch = self._batch(self._sides.training, draw, long=share >= recipe.long_from)
         look_ahead = recipe.look_ahead
         if not self._derived:
             batch = dropped(batch, self._config, recipe)

@@ -19,7 +19,7 @@ from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import floats
 from engine.training.corpus.speakers import Sides, flat
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.loop import Learner, Losses
 from engine.training.run import Run
 from engine.training.utterances import Pcm
 from engine.training.voxtream import Speaker
@@ -51,8 +51,7 @@ class SpeakerLearner(Learner):
         parts = {"speaker": self._network, "classes": self._classes}
         super().__init__(recipe.schedule, device, **parts)
 
-    def learn(self, context: StepContext) -> Losses:
-        draw = context.draw
+    def learn(self, share: float, draw: random.Random) -> Losses:
         labels = [draw.randrange(len(self._people)) for _ in range(self._batch_size)]
         clips = []
         for label in labels:

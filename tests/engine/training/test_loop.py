@@ -16,7 +16,6 @@ from engine.nn.transformer import Heads
 from engine.training.loop import (
     Learner,
     Losses,
-    StepContext,
     in_bf16,
     learning_rate,
     length_bucket,
@@ -42,10 +41,10 @@ class Walker(Learner):
         super().__init__(schedule, "cpu", walker=nn.Linear(1, 1, bias=False))
         self._shares, self._target, self._stop_after = shares, target, stop_after
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         if self._stop_after == len(self._shares) > 0:
             raise KeyboardInterrupt
-        self._shares.append(context.share)
+        self._shares.append(share)
         missed = self.parts["walker"](torch.ones(1)) - self._target
         return self._optimise({"missed": missed.square().sum()})
 

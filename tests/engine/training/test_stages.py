@@ -1,5 +1,6 @@
 """All stages on a few seconds of speech and a few steps: they run, resume, and the pack speaks."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from engine.training.__main__ import do_stage
 from engine.training.codec import codec, decoder
 from engine.training.codec.speech import read_speech
 from engine.training.corpus.shards import read_shards
-from engine.training.loop import Losses, StepContext
+from engine.training.loop import Losses
 from engine.training.packing import pack_folder
 from engine.training.utterances import read_sides, shard_file
 from engine.training.voxtream import losses as voice
@@ -118,10 +119,10 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(whole, tmp_path
     run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
     learn, steps = voice.VoiceLearner.learn, iter(range(9))
 
-    def stopped(learner: voice.VoiceLearner, context: StepContext) -> Losses:
+    def stopped(learner: voice.VoiceLearner, share: float, draw: random.Random) -> Losses:
         if next(steps) == 3:
             raise KeyboardInterrupt
-        return learn(learner, context)
+        return learn(learner, share, draw)
 
     monkeypatch.setattr(voice.VoiceLearner, "learn", stopped)
     with pytest.raises(KeyboardInterrupt):

@@ -15,7 +15,6 @@ from engine.training.codec.sound_losses import (
     fooling_loss,
 )
 from engine.training.corpus.speakers import Sides
-from engine.training.loop import StepContext
 from engine.training.recipe import Schedule, Sound
 
 
@@ -61,5 +60,5 @@ class Maker(SoundLearner):
 
 @pytest.mark.parametrize(("since", "share"), [(1.0, 0.9), (0.3, 0.2), (0.3, 0.4)])
 def test_a_critic_joins_at_a_share_of_the_schedule(since, share):
-    context = StepContext(share, random.Random(1))
-    assert ("critic" in Maker(since).learn(context)) == (share > since)
+    report = Maker(since).learn(share, random.Random(1))
+    assert ("critic" in report) == (share > since)

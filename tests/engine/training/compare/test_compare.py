@@ -82,7 +82,7 @@ def test_what_is_not_there_is_asked_for_nothing_and_a_system_without_a_rate_for_
 def test_the_sentences_are_always_the_same_and_never_trained_on():
     texts = fixed_texts()
     assert texts == fixed_texts()
-    assert len(texts.sentences) == SIZE.sentences
+    assert len(texts[0]) == SIZE.sentences
     assert set(grammar.templates("test")).isdisjoint(grammar.templates("train"))
 
 

@@ -15,7 +15,7 @@ import soundfile
 
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
-from engine.training.corpus import grammar, prose
+from engine.training.corpus import grammar
 from engine.training.corpus import shards as corpus
 from engine.training.corpus.shards import read_shards
 from engine.training.corpus.speakers import BASES, Speaker, virtual_speakers
@@ -31,12 +31,13 @@ from engine.training.corpus.utterance import (
 )
 from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
+from engine.training.systems import read_recipe
 from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.sounds import Sound, match
 from engine.training.teachers.synthesisers import Request
 from engine.tts.base import Pcm
 from engine.tts.phones import own_ids
-from tests.engine.training.conftest import needs_flite
+from tests.engine.training.conftest import TINY, needs_flite
 
 TEXT = "Okay, I have set a timer for twenty minutes."
 
@@ -107,6 +108,14 @@ def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny):
     virtual_speakers.cache_clear()
     assert virtual_speakers(tiny) == first
     assert sum(person.held_out for person in first) == tiny.corpus.held_out_speakers
+
+
+@pytest.mark.parametrize("name", ["voxtream", "speakstream", "llmvox", "smlle"])
+def test_a_voice_that_a_recipe_names_is_that_of_its_speaker(name):
+    recipe = read_recipe(TINY.with_name(f"{name}.toml"))
+    people = virtual_speakers(recipe)
+    spoken_by = [people[number].base.voice for number in recipe.export.speakers]
+    assert spoken_by == list(recipe.export.voices)
 
 
 def test_texts_and_rates_are_of_all_kinds(tiny):
@@ -187,7 +196,7 @@ def test_prose_is_clean_sentences_of_files(tmp_path):
     (tmp_path / "doc.txt").write_text(text)
     (tmp_path / "more.gz").write_bytes(gzip.compress(b"Words are kept\nin a small list."))
     (tmp_path / "torn.gz").write_bytes(gzip.compress(b"Words are lost here.")[:-9])
-    assert prose.sentences(sorted(tmp_path.iterdir())) == [
+    assert grammar.prose(sorted(tmp_path.iterdir())) == [
         "The cat sat on the mat.",
         "This is fine, I think.",
         "Words are kept in a small list.",

@@ -16,7 +16,6 @@ from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
 from engine.training.corpus.speakers import Sides, flat
 from engine.training.evaluation.voices import spoken_rate
-from engine.training.loop import StepContext
 from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum, Transducer
@@ -97,7 +96,7 @@ def test_the_transducer_learns(share):
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 1e-2
     name = "lattice" if share else "path"
-    losses = [learner.learn(StepContext(share, dice))[name] for _ in range(30)]
+    losses = [learner.learn(share, dice)[name] for _ in range(30)]
     assert losses[-1] < 0.6 * losses[0]
     assert set(learner.validate()) == {"path", "lattice"}
 
@@ -107,7 +106,7 @@ def test_the_spectrum_learns(changed):
     learner, dice = spectrum_learner(**changed), random.Random(1)
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(1.0, dice))["regression"] for _ in range(40)]
+    losses = [learner.learn(1.0, dice)["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
     assert learner.validate()["variance"] > 0
 
@@ -156,7 +155,7 @@ def test_a_share_of_steps_hears_itself(own, monkeypatch):
     learner, calls = spectrum_learner(self_feeding=own), []
     monkeypatch.setattr(learner, "_self_fed", lambda inputs, _: calls.append(1) or inputs)
     for share in (0.0, 1.0):
-        learner.learn(StepContext(share, random.Random(1)))
+        learner.learn(share, random.Random(1))
     assert len(calls) == own  # not before `self_feeding_from`
 
 
