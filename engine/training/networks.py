@@ -8,13 +8,16 @@ al., 2018). A session does not use it.
 Invariant: with the same weights, a row of a sequence equals what a session computes at that step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from engine.errors import InvalidInput
 from engine.nn.cache import KvCache
@@ -27,6 +30,8 @@ from engine.nn.transformer import (
     Stored,
     Transformer,
     TransformerConfig,
+    causal_mask,
+    group_mask,
 )
 from engine.training.recipe import Stack
 
@@ -64,24 +69,25 @@ def scale_residuals(stack: nn.Module) -> None:
             product.weight.data /= (2 * len(stack.layers)) ** 0.5
 
 
-def causal(length: int, device: torch.device) -> Tensor:
-    """Return the causal mask [1, T, T]: each position sees itself and those before."""
-    return torch.ones(1, length, length, dtype=torch.bool, device=device).tril()
-
-
 _rotary = lru_cache(RotaryTable)
 
 
 def run_stack(
-    stack: nn.Module, x: Tensor, mask: Tensor, watch: Callable[[int, Heads], None] | None = None
+    stack: nn.Module,
+    x: Tensor,
+    mask: Tensor | None = None,
+    watch: Callable[[int, Heads], None] | None = None,
 ) -> Tensor:
     """Run a stack on a complete sequence [B, T, D] without a cache. `mask` [B or 1, T, T] is True
-    where a position may attend. `watch` receives the number, queries and keys of each layer.
+    where a position may attend (None = itself and those before). `watch` receives the number,
+    queries and keys of each layer.
     """
     assert isinstance(stack, Transformer)
     config = stack.config
     rotation = _rotary(config.head_width, x.device).slice(0, x.shape[1])
-    grouped = mask.repeat(1, config.group, 1)[:, None]  # [B, 1, R T, T]
+    if mask is None:
+        mask = causal_mask(0, x.shape[1], x.device)[None]
+    grouped = group_mask(mask, config)[:, None]  # [B, 1, R T, T]
     for number, block in enumerate(stack.layers):
         assert isinstance(block, Block)
         heads = block.project(x, rotation)
@@ -105,6 +111,20 @@ def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], 
         hidden = stack(x[:, None], table.slice(place - 1, place), cache)
         cache.advance(1)
         x = row(place, hidden[:, 0])
+
+
+def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:
+    """Stack arrays [..., T] of integers or floats, padded at the end of T to the longest one, or to
+    `length` if that is more.
+    """
+    tensors = [
+        torch.from_numpy(row.astype(np.int64 if row.dtype.kind in "iu" else np.float32))
+        for row in rows
+    ]
+    length = max(length, *(each.shape[-1] for each in tensors))
+    return torch.stack(
+        [functional.pad(each, (0, length - each.shape[-1]), value=value) for each in tensors]
+    )
 
 
 # ----------------------------------------------------------------------- guide

@@ -44,6 +44,15 @@ class CorpusUtterance:
     def speaker(self) -> int:
         return self.entry.speaker
 
+    @property
+    def seconds(self) -> float:
+        return len(self.pcm) / SAMPLE_RATE
+
+    @property
+    def rate(self) -> float:
+        """Syllables a second."""
+        return self.entry.rate
+
     @cached_property
     def pitch(self) -> Tensor:
         """The pitch, as pitch_track() measures it."""

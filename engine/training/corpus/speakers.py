@@ -9,22 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
 from engine.tts.kokoro.voices import ENGLISH_NAMES
 from engine.tts.kokoro.voices import NAME as KOKORO
 
-
-class HasSpeaker(Protocol):
-    @property
-    def speaker(self) -> int: ...
-
-
 LOWEST_WARP: Final = -0.3  # octaves
 VALIDATION_SHARE: Final = 0.02  # of a speaker's utterances
-_Utterance = TypeVar("_Utterance", bound=HasSpeaker)
+_Utterance = TypeVar("_Utterance", bound=Any)  # with a number `speaker`
 People = dict[int, tuple[_Utterance, ...]]
 """Utterances by speaker."""
 

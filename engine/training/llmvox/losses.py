@@ -4,7 +4,7 @@ Lessons are single sentences. Invariant: a pack is read back before its stage is
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,9 +19,9 @@ from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, splice
 from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import (
-    causal,
     guide_loss,
     initialise,
+    padded,
     run_stack,
     scale_residuals,
     stack_config,
@@ -92,29 +92,25 @@ def predict(
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
-    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device), watch))
+    return model.predict(run_stack(model.stack, x, watch=watch))
 
 
 def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
     """Collate sentences into a batch. `end` is the label of the end, and also the input at the
     first position, where there is no token before.
     """
-    length = max(len(each.tokens) for each in sentences) + 1
-
-    def rows(of: Callable[[SentenceUtterance], Iterable[int]], padding: int) -> Tensor:
-        lists = (list(of(each)) for each in sentences)
-        return torch.tensor([[*row, *[padding] * (length - len(row))] for row in lists])
-
-    onsets = torch.zeros(len(sentences), length, dtype=torch.long)
+    labels = padded([np.append(each.tokens, end) for each in sentences], UNKNOWN)
+    onsets = torch.zeros_like(labels)
     for row, each in enumerate(sentences):
         onsets[row, torch.from_numpy(each.onsets).long()] = 1
+    length = labels.shape[1]
     return LlmVoxBatch(
-        units=rows(lambda each: (*each.units, TEXT_END), NOTHING),
-        before=rows(lambda each: (end, *each.tokens), end),
-        labels=rows(lambda each: (*each.tokens, end), UNKNOWN),
+        units=padded([np.append(each.units, TEXT_END) for each in sentences], NOTHING, length),
+        before=padded([np.insert(each.tokens, 0, end) for each in sentences], end),
+        labels=labels,
         onsets=onsets,
-        speakers=torch.from_numpy(np.stack([each.vector for each in sentences])),
-        guide=rows(lambda each: each.said, UNKNOWN),
+        speakers=padded(each.vector for each in sentences),
+        guide=padded((each.said for each in sentences), UNKNOWN, length),
     )
 
 
@@ -150,23 +146,17 @@ class LlmVoxLearner(Learner):
         return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> LlmVoxBatch:
-        longest = self._recipe.longest_seconds * TOKEN_RATE
+        """Draw a batch. In training, a share of the sentences are splices of their speaker's."""
+        longest, every = self._recipe.longest_seconds * TOKEN_RATE, list(flat(people))
         if people is self._sides.training:
-            some = draw.choices(flat(people), k=MANY)
-            people = {0: tuple(self._perhaps_spliced(each, draw) for each in some)}
-        sentences = length_bucket(
-            flat(people), lambda each: each.steps, draw, self._batch_size, longest=longest
-        )
+            every = draw.choices(every, k=MANY)
+            for number, each in enumerate(every):
+                if draw.random() < self._recipe.spliced:
+                    made = splice(people[each.speaker], draw)
+                    every[number] = made if len(made.units) < made.steps else each
+        count = self._batch_size
+        sentences = length_bucket(every, lambda each: each.steps, draw, count, longest=longest)
         return on_device(collated(sentences, self._model.no_token), self._device)
-
-    def _perhaps_spliced(
-        self, sentence: SentenceUtterance, draw: random.Random
-    ) -> SentenceUtterance:
-        """Return the sentence, or in a share of the cases a splice of its speaker's sentences."""
-        if draw.random() >= self._recipe.spliced:
-            return sentence
-        made = splice(self._sides.training[sentence.speaker], draw)
-        return made if len(made.units) < made.steps else sentence
 
     def _losses(self, batch: LlmVoxBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the tokens, that of the words' onsets, and the loss of the

@@ -9,7 +9,7 @@ are corrupted, never its targets.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.loop import Learner, Losses, length_bucket
-from engine.training.networks import causal, initialise, run_stack, run_steps, stack_config
+from engine.training.networks import initialise, padded, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
@@ -173,9 +173,7 @@ class SpectrumLearner(Learner):
         count, steps = real.shape
         keep = model.prenet.keep_masks((count, steps), self._recipe.dropout, None)
         with self._autocast():
-            hidden = run_stack(
-                model.stack, model.inputs(inputs, keep), causal(steps, self._device)
-            )[real].float()
+            hidden = run_stack(model.stack, model.inputs(inputs, keep))[real].float()
             mean, columns = (each.float() for each in model.columns(hidden))
         # The column before each one, within a step and from step to step.
         last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
@@ -198,7 +196,7 @@ class SpectrumLearner(Learner):
             padded([each.tokens for each in lessons]).to(self._device),
             padded([each.phones for each in lessons]).to(self._device),
             before(true),
-            torch.from_numpy(np.stack([each.vector for each in lessons])).to(self._device),
+            padded(each.vector for each in lessons).to(self._device),
         )
         return inputs, true, real
 
@@ -240,12 +238,6 @@ def _set_normalisation(model: Spectrum, every: Sequence[TokenUtterance]) -> None
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
 
 
-def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
-    """Stack rows of different lengths into one int64 tensor, padded with zeros at the end."""
-    tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
-    return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
-
-
 class TokenSampler:
     """Draws tokens with a trained transducer, given the true phones, their lengths and the true
     tokens before.
@@ -270,8 +262,7 @@ class TokenSampler:
         model, shape = self._transducer, self._transducer.shape
         phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
         marks = padded([np.pad(utterance.marks, 1)])
-        mask = causal(phones.shape[1], phones.device)
-        text = run_stack(model.encoder, model.embedded(phones, marks), mask)[0]
+        text = run_stack(model.encoder, model.embedded(phones, marks))[0]
         true = padded([utterance.tokens])[0]
         history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
         speech, _ = model.predictor(model.tokens(history)[None])

@@ -23,10 +23,10 @@ from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.loop import Learner, Losses, length_bucket, on_device
-from engine.training.networks import causal, initialise, run_stack
+from engine.training.networks import initialise, padded, run_stack
 from engine.training.run import Run
 from engine.training.smlle import Transducer as Recipe
-from engine.training.smlle.spectrum import padded, smlle_shape
+from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
 from engine.training.utterances import read_sides
 from engine.tts.smlle.config import SmlleShape
@@ -99,9 +99,8 @@ class TransducerLearner(Learner):
     def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: "Band") -> Tensor:
         """Return the logits [B, T + 1, W, V + 1] of the band's nodes from phones and marks."""
         model, share = self._model, self._recipe.dropout
-        mask = causal(phones.shape[1], phones.device)
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)
-        text = run_stack(model.encoder, rows, mask)  # [B, U, D]
+        text = run_stack(model.encoder, rows)  # [B, U, D]
         first = tokens.new_full((len(tokens), 1), model.shape.tokens)
         history = functional.dropout(
             model.tokens(torch.cat((first, tokens), dim=1)), share, model.training

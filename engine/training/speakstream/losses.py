@@ -12,7 +12,7 @@ from engine.codec.mel import LEVELS
 from engine.training import packing
 from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.loop import Learner, Losses, length_bucket, on_device
-from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
+from engine.training.networks import initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
 from engine.training.speakstream.data import (
@@ -75,7 +75,7 @@ def hidden(
     x[speech] = model.hear(batch.inputs[speech], keep).to(x.dtype)
     x = x + model.saying(batch.unit, batch.later).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
-    return run_stack(model.stack, x, causal(x.shape[1], x.device))
+    return run_stack(model.stack, x)
 
 
 class SpeakStreamLearner(Learner):

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import torch
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import load_small
+from engine.codec.small import FRAME_RATE, load_small
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.speakers import People
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
@@ -76,6 +76,15 @@ class VoxtreamUtterance(Utterance):
     @property
     def frames(self) -> int:
         return int(self.codes.shape[1])
+
+    @property
+    def seconds(self) -> float:
+        return self.frames / FRAME_RATE
+
+    @property
+    def rate(self) -> float:
+        """Syllables a second of the speech."""
+        return float(self.nuclei.sum()) * FRAME_RATE / max(1, len(self.tokens))
 
     def spans(self) -> Ints:
         """First and last phone of every speech frame, [T, 2]."""

@@ -5,10 +5,10 @@ Invariant: a pack is read back before the stage is done. A prompt of VoXtream co
 utterances of one speaker, with their phones and times.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
 from engine.training import packing
 from engine.training.codec.decoder import shipped_config
-from engine.training.codec.speech import CorpusUtterance, read_speech
+from engine.training.codec.speech import read_speech
 from engine.training.corpus.shards import floats
 from engine.training.corpus.speakers import flat
 from engine.training.corpus.utterance import SAMPLE_RATE
@@ -46,7 +46,7 @@ from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash
 from engine.tts.voxtream.voxtream1.synthesiser import load_pack as load_original
 
 PROMPT_SECONDS: Final = 8.0  # at least; the paper takes 10 s at most
-_Any = TypeVar("_Any")
+_Any = TypeVar("_Any", bound=Any)
 _TARGET: Final = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
@@ -66,7 +66,7 @@ def _voxtream2(run: Run) -> packing.Facts:
         """Encode a prompt as that of a person's recording is encoded."""
         codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
         encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
-        parts = _near_own_rate(speech[person[0].speaker], lambda each: each.entry.rate, _seconds)
+        parts = _near_own_rate(speech[person[0].speaker])
         pcm = np.concatenate([floats(each.pcm) for each in parts])
         voice = synthesiser.encode(pcm, SAMPLE_RATE, codec, encoder, export.name)
         return voice.tensors, dict(voice.metadata)
@@ -167,7 +167,7 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
 
 def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
     """Return a voice with a prompt with its text: complete utterances of a speaker."""
-    parts = _near_own_rate(person, _rate, lambda each: each.frames / FRAME_RATE)
+    parts = _near_own_rate(person)
     spans, phones = [], 0
     for part in parts:
         speech = part.spans() + phones
@@ -182,22 +182,11 @@ def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
     return arrays, {}
 
 
-def _near_own_rate(
-    person: Sequence[_Any], rate: Callable[[_Any], float], seconds: Callable[[_Any], float]
-) -> list[_Any]:
+def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
     """Return about PROMPT_SECONDS of a speaker: the utterances nearest to an ordinary rate."""
     parts: list[_Any] = []
-    for utterance in sorted(person, key=lambda each: abs(rate(each) - OWN_RATE)):
-        if sum(map(seconds, parts)) >= PROMPT_SECONDS:
+    for utterance in sorted(person, key=lambda each: abs(each.rate - OWN_RATE)):
+        if sum(each.seconds for each in parts) >= PROMPT_SECONDS:
             break
         parts.append(utterance)
     return parts
-
-
-def _seconds(utterance: CorpusUtterance) -> float:
-    return len(utterance.pcm) / SAMPLE_RATE
-
-
-def _rate(utterance: VoxtreamUtterance) -> float:
-    """Return the rate of an utterance's speech in syllables a second."""
-    return float(utterance.nuclei.sum()) * FRAME_RATE / max(1, len(utterance.tokens))

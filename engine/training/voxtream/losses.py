@@ -12,14 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.corpus.speakers import People, Sides
 from engine.training.loop import Learner, Losses, on_device
-from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
+from engine.training.networks import (
+    initialise,
+    padded,
+    run_stack,
+    scale_residuals,
+    stack_config,
+)
 from engine.training.run import Run
 from engine.training.utterances import read_sides
 from engine.training.voxtream import VOXTREAM, Voice
@@ -52,7 +57,7 @@ class VoxtreamBatch:
     text_lengths: Tensor  # [B]
     rows: Tensor  # [B, T, 2]
     inputs: Tensor  # [B, K, T] codes as fed, with the acoustic delay
-    codes: Tensor  # [B, K, T] codes of the frames, -1 behind the end
+    codes: Tensor  # [B, K, T] codes of the frames
     tokens: Tensor  # [B, T], -1 where nothing is to be learnt
     speakers: Tensor  # [B, width of speaker vectors]
 
@@ -105,7 +110,7 @@ def temporal_hidden(
     vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
     columns = model.columns(vectors, batch.inputs)
     columns = nn.functional.dropout(columns, dropout, training=model.training)
-    return run_stack(model.temporal, columns, causal(columns.shape[1], columns.device))
+    return run_stack(model.temporal, columns)
 
 
 def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
@@ -115,7 +120,7 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
     shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
     embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
     inputs = torch.cat((hidden[:, None], embedded), dim=1)
-    out = run_stack(model.depth, inputs, causal(inputs.shape[1], inputs.device))
+    out = run_stack(model.depth, inputs)
     logits = [head(out[:, place + 1]) for place, head in enumerate(model.acoustic_heads)]
     return torch.stack(logits, dim=1).float()
 
@@ -183,9 +188,8 @@ class VoiceLearner(Learner):
         )
 
     def _losses(self, batch: VoxtreamBatch, look_ahead: int) -> dict[str, Tensor]:
-        """Return three losses: semantic (cross-entropy of duration token and first code jointly),
-        duration (its part that is due to the tokens, for the report alone), and acoustic (on some
-        frames).
+        """Return two losses: semantic (cross-entropy of duration token and first code jointly), and
+        acoustic (on some frames).
         """
         model, recipe = self._model, self._recipe
         with self._autocast():
@@ -197,10 +201,7 @@ class VoiceLearner(Learner):
             joint = torch.where(batch.tokens >= 0, joint, NO_TOKEN).flatten()
             semantic = functional.cross_entropy(logits, joint, ignore_index=NO_TOKEN)
             acoustic = self._acoustic(batch, hidden)
-        by_token = logits.detach().view(len(logits), self._config.duration_tokens, -1).logsumexp(-1)
-        tokens = batch.tokens.flatten()
-        duration = functional.cross_entropy(by_token, tokens, ignore_index=NO_TOKEN)
-        return {"semantic": semantic, "acoustic": acoustic, "duration": duration}
+        return {"semantic": semantic, "acoustic": acoustic}
 
     def _acoustic(self, batch: VoxtreamBatch, hidden: Tensor) -> Tensor:
         """Acoustic loss on a share of the frames (VoXtream, 2: amortised)."""
@@ -220,30 +221,18 @@ class VoiceLearner(Learner):
 
 def collated(lessons: list[VoxtreamLesson], config: ModelConfig) -> VoxtreamBatch:
     """Collate lessons into a padded batch. Nothing is dropped or corrupted yet."""
-    columns = max(len(lesson.rows) for lesson in lessons)
-    phones = max(len(lesson.text) for lesson in lessons)
-    count, codebooks = len(lessons), config.codebooks
-    text = np.full((count, phones), UNKNOWN, np.int64)
-    rows = np.zeros((count, columns, 2), np.int64)
-    inputs = np.full((count, codebooks, columns), config.pad, np.int64)
-    codes = np.zeros((count, codebooks, columns), np.int64)
-    tokens = np.full((count, columns), -1, np.int64)
-    for number, lesson in enumerate(lessons):
-        length = len(lesson.rows)
-        text[number, : len(lesson.text)] = lesson.text
-        rows[number, :length] = lesson.rows
-        codes[number, :, :length] = lesson.codes
-        inputs[number, 0, 1:length] = lesson.codes[0, :-1]
-        inputs[number, 1:, 2:length] = lesson.codes[1:, :-2]
-        tokens[number, :length] = lesson.tokens
+    codes = padded(lesson.codes for lesson in lessons)
+    inputs = torch.full_like(codes, config.pad)
+    inputs[:, 0, 1:] = codes[:, 0, :-1]
+    inputs[:, 1:, 2:] = codes[:, 1:, :-2]
     return VoxtreamBatch(
-        torch.from_numpy(text),
+        padded((lesson.text for lesson in lessons), UNKNOWN),
         torch.tensor([len(lesson.text) for lesson in lessons]),
-        torch.from_numpy(rows),
-        torch.from_numpy(inputs),
-        torch.from_numpy(codes),
-        torch.from_numpy(tokens),
-        torch.from_numpy(np.stack([lesson.speaker for lesson in lessons])),
+        padded(lesson.rows.T for lesson in lessons).transpose(1, 2),
+        inputs,
+        codes,
+        padded((lesson.tokens for lesson in lessons), NO_TOKEN),
+        padded(lesson.speaker for lesson in lessons),
     )
 
 

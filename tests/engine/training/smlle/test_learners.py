@@ -16,10 +16,11 @@ from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
 from engine.training.corpus.speakers import Sides, flat
 from engine.training.evaluation.voices import spoken_rate
+from engine.training.networks import padded
 from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum, Transducer
-from engine.training.smlle.spectrum import SpectrumLearner, TokenSampler, padded
+from engine.training.smlle.spectrum import SpectrumLearner, TokenSampler
 from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import Band, TransducerLearner, band, transducer_loss
 from engine.training.utterances import read_sides
