@@ -15,9 +15,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from operator import attrgetter
@@ -204,8 +203,8 @@ def run_tasks(stage: str, tasks: Sequence[Task], workers: int) -> Iterator[tuple
     """Run tasks in `workers` processes (1 = in this one). Yield each with its result as soon as it
     is ready. ModelError when a process dies.
     """
-    progress = StageProgress(stage, len(tasks))
-    ready = _in_processes(tasks, workers) if workers > 1 and tasks else _one_by_one(tasks)
+    progress, many = StageProgress(stage, len(tasks)), min(workers, len(tasks))
+    ready = _in_processes(tasks, many) if many and workers > 1 else _one_by_one(tasks)
     for count, (task, found) in enumerate(ready, start=1):
         yield task, found
         progress.report(count, task.name)
@@ -217,27 +216,17 @@ def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
 
 
 def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
-    with _processes(min(workers, len(tasks))) as executor:
-        waiting = {executor.submit(task.do, *task.arguments): task for task in tasks}
-        for future in as_completed(waiting):
-            task = waiting[future]
-            try:
-                yield task, future.result()
-            except BrokenProcessPool as error:
-                message = f"A process ended unexpectedly, perhaps while doing '{task.name}'."
-                hint = "Was there too little memory? --workers 1 needs least, and goes on."
-                raise ModelError(message, hint=hint) from error
-
-
-@contextmanager
-def _processes(workers: int) -> Iterator[Executor]:
-    """Yield an executor of worker processes, which have ended afterwards, whatever happened."""
-    others = set(active_children())
-    before = os.environ.get(SAFE_PATH)
+    """Run tasks in processes, which have ended afterwards, whatever happened."""
+    others, before = set(active_children()), os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_prepare_worker)
     try:
-        yield executor
+        waiting = {executor.submit(task.do, *task.arguments): task for task in tasks}
+        for future in as_completed(waiting):
+            yield waiting[future], future.result()
+    except BrokenProcessPool as error:
+        hint = "Was there too little memory? --workers 1 needs least, and goes on."
+        raise ModelError("A process ended unexpectedly.", hint=hint) from error
     except BaseException:  # do not wait: a task may take minutes
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(active_children()) - others:

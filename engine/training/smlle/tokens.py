@@ -24,7 +24,7 @@ from scipy.cluster.vq import kmeans2
 from engine.codec.mel import BANDS, MelSpectrum
 from engine.training.corpus.shards import floats, read_shards
 from engine.training.corpus.utterance import Entry
-from engine.training.run import Run, StageProgress, read_json
+from engine.training.run import Run, read_json
 from engine.training.utterances import (
     ShardEncoder,
     Utterance,
@@ -139,16 +139,14 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
     that an encoder needs: table, speaker encoder, codebook.
     """
     table = write_phones(run)
-    ids, mel, shards = read_json(table), MelSpectrum(), read_shards(run.stage("corpus"))
+    ids, mel = read_json(table), MelSpectrum()
     examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)
-    progress = StageProgress("codebook", len(shards))
-    for number, shard in enumerate(shards, 1):
+    for shard in read_shards(run.stage("corpus")):
         for entry, pcm in shard.spoken():
             plain = without_tokens(entry, floats(pcm), ids, mel)
             phones, rows = plain.aligned(count_of(ids) - 2, count_of(ids) - 1), plain.rows
             for phone in np.unique(phones):
                 examples[entry.speaker, int(phone)].append(rows[phones == phone])
-        progress.report(number, shard.index.stem)
     speakers = np.unique([speaker for speaker, _ in examples])
     means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
     shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)

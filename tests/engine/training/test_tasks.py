@@ -73,7 +73,7 @@ def test_a_process_that_dies_is_named_and_imports_nothing_from_the_current_folde
     (tmp_path / "signal.py").write_text("open('executed', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="ended unexpectedly"):
-        do_tasks("test", tmp_path, [Task("death", dying, ())], 2)
+        do_tasks("test", tmp_path, [Task(name, dying, ()) for name in "ab"], 2)
     assert not (tmp_path / "executed").exists()
     assert "PYTHONSAFEPATH" not in os.environ
 
