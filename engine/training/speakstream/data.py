@@ -22,7 +22,7 @@ from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training.corpus.utterance import Entry
 from engine.training.networks import spoken_units
-from engine.training.run import Run, read_json, write_json
+from engine.training.run import Run, read_json
 from engine.training.utterances import (
     Pcm,
     ShardEncoder,
@@ -36,7 +36,6 @@ from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WO
 from engine.tts.speakstream.script import SpeakStreamScript, Window, windows
 
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
-SCALE_FILE: Final = "scale.json"
 _POSITION: Final = COLUMN * COLUMNS  # samples
 NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt from it
 
@@ -81,17 +80,14 @@ class Scale:
 
 def encode_corpus(run: Run) -> dict[str, float]:
     """Encode all shards that are not encoded yet, and measure the scale."""
-    folder = run.stage("encode")
-    files = (write_phones(run), run.weights("speaker"))
-    encode_shards(run, _Encoder, files)
-    scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
-    write_json(folder / SCALE_FILE, asdict(scale))
-    return asdict(scale)
+    encode_shards(run, _Encoder, (write_phones(run), run.weights("speaker")))
+    return asdict(_scale(sorted(run.stage("encode").glob("[0-9]*.safetensors"))))
 
 
 def read_scale(run: Run) -> Scale:
     """Read the scale that encode_corpus() measured."""
-    return Scale(**read_json(run.stage("encode") / SCALE_FILE))
+    facts = read_json(run.stage("encode") / "manifest.json")
+    return Scale(facts["lowest"], facts["highest"], facts["pace"])
 
 
 class _Encoder(ShardEncoder):
