@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     add("recipe", type=Path, nargs="?", help="all but compare need one")
     add("--work", type=Path, help="folder of the run")
     add("--device", default="cpu", help="cpu or cuda")
-    workers = "processes of corpus, encode, draw, export and compare"
+    workers = "processes of corpus, encode and compare"
     add("--workers", type=int, default=os.cpu_count() or 1, help=workers)
     add("--again", action="store_true", help="delete the output of a stage and start it anew")
     add("--into", type=Path, help="copy the finished pack, or compare's page, there")
