@@ -4,7 +4,7 @@ Invariants: a step depends only on the recipe's seed, the step's number and, in 
 seconds, on the time spent, so a training that was stopped continues from its last checkpoint with
 the same result (on one device and one thread). A checkpoint is complete or absent.
 
-accelerate was tried and left out: it would replace in_bf16() and Learner._move(), but not the keys,
+accelerate was tried and left out: it would replace in_bf16() and on_device(), but not the keys,
 averages and times of a checkpoint, and it writes the state of the generators as a pickle.
 """
 

@@ -16,6 +16,7 @@ from engine.training.recipe import Recipe
 from engine.training.run import Run, write_json
 from engine.training.systems import read_recipe
 from engine.training.utterances import read, write
+from engine.training.voxtream.base import built_in_config
 from tests.engine.training.conftest import CASES, TINY
 
 RECIPES = sorted(TINY.parent.glob("*.toml"))
@@ -32,6 +33,12 @@ def changed(folder: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
 def test_every_recipe_that_ships_can_be_read(file):
     assert read_recipe(file).name == file.stem
+
+
+def test_the_built_in_voice_generates_as_its_recipe_says():
+    export = read_recipe(TINY.with_name("starter.toml")).export
+    constants = replace(export.generation, temperature=export.temperature)
+    assert constants == built_in_config().generation
 
 
 def test_every_stage_is_a_function():
