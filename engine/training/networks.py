@@ -154,4 +154,5 @@ def guide_loss(heads: Heads, guide: Tensor) -> Tensor:
     where = ((every - guide[:, :, None]).abs() <= 1) & (guide >= 0)[:, :, None] & known
     scores = queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5
     share = scores.masked_fill(~known, float("-inf")).softmax(-1)
-    return -(share * where).sum(-1)[where.any(-1)].clamp(min=1e-4).log().mean()
+    inside: Tensor = (share * where).sum(-1)[where.any(-1)]
+    return -inside.clamp(min=1e-4).log().mean()

@@ -8,7 +8,8 @@ from real speech only.
 
 import random
 from abc import abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
@@ -202,9 +203,10 @@ class SoundLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._validation, draw)[2]
 
-    def _eval_mode(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _eval_mode(self) -> Iterator[None]:
         """Stay in training mode: in eval mode all pulses begin as at the start of an utterance."""
-        return nullcontext()
+        yield
 
     def _decoded(
         self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor

@@ -101,7 +101,7 @@ def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan
     text = script = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, text, speaker, ())
-    rates = (_draw_rate(corpus, draw),)
+    rates: tuple[float, ...] = (_draw_rate(corpus, draw),)
     if rates[0] < 3.0 and draw.random() < HESITATIONS:
         script = _add_hesitations(text, draw)
     changes = speaker.base.synthesiser in EXACT and text.count(" ") >= 5

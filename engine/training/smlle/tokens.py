@@ -144,9 +144,9 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
     for shard in read_shards(run.stage("corpus")):
         for entry, pcm in shard.spoken():
             plain = without_tokens(entry, floats(pcm), ids, mel)
-            phones, rows = plain.aligned(count_of(ids) - 2, count_of(ids) - 1), plain.rows
+            phones, steps = plain.aligned(count_of(ids) - 2, count_of(ids) - 1), plain.rows
             for phone in np.unique(phones):
-                examples[entry.speaker, int(phone)].append(rows[phones == phone])
+                examples[entry.speaker, int(phone)].append(steps[phones == phone])
     speakers = np.unique([speaker for speaker, _ in examples])
     means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
     shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)

@@ -1,6 +1,4 @@
-"""The built-in voice's configurations, phones and weights, from which VoXtream's
-training starts.
-"""
+"""The built-in voice's configurations, phones and weights, where VoXtream's training starts."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -165,6 +165,8 @@ def test_the_decoder_that_is_told_the_phones_learns_what_they_are(whole):
     phones = load_file(whole.weights("decoder"))["phones.weight"]
     assert not phones[0].any()  # who says nothing
     assert phones[1:].any(dim=1).sum() > 5  # of the windows of four steps
+    saved = torch.load(whole.stage("decoder") / "checkpoint.pt", weights_only=True)
+    assert saved["optimisers"]["reader"]["state"]  # the reader learns beside it
 
 
 @pytest.mark.long
