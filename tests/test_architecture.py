@@ -83,10 +83,10 @@ PURE += ("engine/runtime/turn/word_times.py",)
 NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
-# (tasks.py: processes of a training, which is a program of its own that nobody imports)
+# (run.py: processes of a training, which is a program of its own that nobody imports)
 # PortAudio can keep a thread for ever; one that is left behind in there must not hold up the exit.
 MAY_LEAVE_A_THREAD = "engine/audio/devices/time_limit.py"
-MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/tasks.py")
+MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/run.py")
 MAY_CREATE_THREADS += (MAY_LEAVE_A_THREAD,)
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Cancelled, EngineError, InvalidInput
+from engine.errors import EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.run import Run
 from engine.training.systems import SYSTEMS, read_recipe
@@ -27,8 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         _compare(options) if options.stage == COMPARE else _run_recipe(options)
-    except Cancelled as error:
-        sys.stderr.write(f"{error}\n")
+    except KeyboardInterrupt:
+        sys.stderr.write("The training was stopped. The same command continues.\n")
         return 130
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
@@ -43,14 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     add("recipe", type=Path, nargs="?", help="all but compare need one")
     add("--work", type=Path, help="folder of the run")
     add("--device", default="cpu", help="cpu or cuda")
-    workers = "processes of corpus, encode, draw, export and compare"
+    workers = "processes of corpus, encode and compare"
     add("--workers", type=int, default=os.cpu_count() or 1, help=workers)
     add("--again", action="store_true", help="delete the output of a stage and start it anew")
     add("--into", type=Path, help="copy the finished pack, or compare's page, there")
     installed = "copy the finished pack to where the program looks"
     add("--install", action="store_true", help=installed)
     add("--only", default="", help="compare: parts whose names begin so, commas between")
-    add("--quick", action="store_true", help="compare: a few sentences")
     return parser
 
 
@@ -62,15 +61,15 @@ def _run_recipe(options: argparse.Namespace) -> None:
     work = options.work or data_folder() / "training" / recipe.name
     run = Run(recipe, work, options.device, options.workers)
     if options.stage not in {*run.stages, "all"}:
-        raise InvalidInput(
-            "{system} has no stage '{stage}'.",
-            hint="Its stages: {names}.",
-            system=recipe.system,
-            stage=options.stage,
-            names=", ".join(run.stages),
-        )
+        hint = f"Its stages: {', '.join(run.stages)}."
+        raise InvalidInput(f"{recipe.system} has no stage '{options.stage}'.", hint=hint)
     for stage in run.stages if options.stage == "all" else (options.stage,):
-        _run_stage(stage, run, again=options.again)
+        if options.again:
+            run.discard(stage)
+        if run.is_done(stage):
+            sys.stderr.write(f"{stage} is done\n")
+        else:
+            do_stage(stage, run)
     if options.into or options.install:
         from engine.training import packing  # imports torch
 
@@ -78,42 +77,34 @@ def _run_recipe(options: argparse.Namespace) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from engine.training.comparison.compare import compare  # imports torch
+    from engine.training.compare.compare import compare  # imports torch
 
     compare(
         options.work or data_folder() / "training" / "comparison",
         only=tuple(filter(None, options.only.split(","))),
         workers=options.workers,
-        quick=options.quick,
         again=options.again,
         into=options.into,
     )
 
 
-def _run_stage(name: str, run: Run, *, again: bool) -> None:
-    """Run a stage that is not done. With `again`, delete its output and run it anyway."""
-    if run.is_done(name) and not again:
-        sys.stderr.write(f"{name} is done\n")
-        return
-    if again:
-        run.discard(name)
-    do_stage(name, run)
-
-
 def do_stage(name: str, run: Run) -> None:
     """Run a stage's function and mark the stage as done. Its module is imported only now, because
-    the corpus needs no torch.
+    a command line is read without torch.
     """
-    stage = run.stages[name]
-    inputs = run.require(*stage.reads)
-    module, function = stage.function.split(":")
-    made = getattr(import_module(f"engine.training.{module}"), function)(run)
-    if callable(made):
-        from engine.training.loop import train_and_save
+    import torch
 
-        train_and_save(run, name, made, inputs)
+    from engine.training.loop import Learner, train_and_save
+
+    stage = run.stages[name]
+    run.require(*stage.reads)
+    module, function = stage.function.split(":")
+    torch.manual_seed(run.recipe.seed)
+    made = getattr(import_module(f"engine.training.{module}"), function)(run)
+    if isinstance(made, Learner):
+        train_and_save(run, name, made)
         made = None
-    run.finish(name, inputs, **(made or {}))
+    run.finish(name, **(made or {}))
 
 
 if __name__ == "__main__":

@@ -1,71 +1,44 @@
-"""The loop that trains every network here: step, report, validate, save, stop when asked.
+"""The loop that trains every network here: step, report, validate, save.
 
 Invariants: a step depends only on the recipe's seed, the step's number and, in a schedule of
-seconds, on the time spent, so a stopped training continues with the same result (on one device and
-one thread). A checkpoint is complete or absent. Between two reports nothing waits for the device.
+seconds, on the time spent, so a training that was stopped continues from its last checkpoint with
+the same result (on one device and one thread). A checkpoint is complete or absent.
 
-accelerate was tried and left out: it would replace in_bf16() and on_device(), which ask what a
-processor can do and pin memory, but not the keys, averages and times of a checkpoint, and it writes
-the state of the generators as a pickle.
+accelerate was tried and left out: it would replace in_bf16() and on_device(), but not the keys,
+averages and times of a checkpoint, and it writes the state of the generators as a pickle.
 """
 
 import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
+from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
-from engine.training.run import (
-    Run,
-    StageProgress,
-    fingerprint,
-    metadata,
-    stop_signal,
-    stopped,
-    write_json,
-)
-from engine.training.steps import (
-    in_bf16,
-    learning_rate,
-    length_bucket,
-    on_device,
-    optimiser,
-    optimiser_step,
-)
+from engine.training.run import Run, StageProgress, write_json
 from engine.translatable import Translatable
 
+BETAS = (0.9, 0.96)
+LENGTHS = 4  # lessons drawn for each that is taken, see length_bucket
 VALIDATION_BATCHES = 4
-LOOK_STEPS = 25  # between two reports of losses on a graphics card, which each wait for it
-CHECKPOINT, BEST = "checkpoint.pt", "best.safetensors"  # in a stage's folder
+CHECKPOINT = "checkpoint.pt"  # in a stage's folder
 Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
 _Lesson = TypeVar("_Lesson")
-
-
-@dataclass(frozen=True)
-class StepContext:
-    """The state at a step of a training: number, finished share of the schedule, random
-    generator.
-    """
-
-    step: int
-    share: float
-    draw: random.Random
 
 
 class Learner(ABC):
@@ -75,17 +48,17 @@ class Learner(ABC):
     exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
     shape: Any = None  # a dataclass that the file of its weights carries
 
-    def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
+    def __init__(self, schedule: Schedule, device: str, **parts: nn.Module) -> None:
         """Give all parts one optimiser; a learner that needs more replaces it."""
-        self.schedule, self._device = schedule, device
+        self.schedule, self._device = schedule, torch.device(device)
         self._batch_size = schedule.batch
         every = nn.ModuleList(parts.values()).to(device)
         self.parts = parts
         self.optimisers = {"all": optimiser(every, schedule)}
 
     @abstractmethod
-    def learn(self, context: StepContext) -> Losses:
-        """Do one step; return the losses to report, still on the device."""
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        """Do one step at a finished share of the schedule; return the losses to report."""
 
     def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
         """Return the losses of a batch of validation data. Needed unless validate() is replaced."""
@@ -93,8 +66,21 @@ class Learner(ABC):
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return the mean losses on validation data, in eval mode."""
-        return mean_losses(self.validated, self.parts[self.averaged])
+        """Return the mean losses of VALIDATION_BATCHES batches, always the same ones."""
+        draw = random.Random(0)
+        with self._eval_mode():
+            found = [self.validated(draw) for _ in range(VALIDATION_BATCHES)]
+        return {name: sum(float(each[name]) for each in found) / len(found) for name in found[0]}
+
+    @contextmanager
+    def _eval_mode(self) -> Iterator[None]:
+        """Put the averaged part into eval mode during a validation."""
+        model = self.parts[self.averaged].eval()
+        yield
+        model.train()
+        for module in model.modules():  # moshi caches codebooks in eval mode; training moves them
+            if "_embedding" in module._buffers:
+                module._buffers["_embedding"] = None
 
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return the part of the averaged weights that is saved."""
@@ -103,33 +89,94 @@ class Learner(ABC):
     def _autocast(self) -> torch.autocast:
         return in_bf16(self._device, asked=self.schedule.bf16)
 
-    def _move(self, batch: _Batch) -> _Batch:
-        """Copy a dataclass of tensors to the device."""
-        return on_device(batch, self._device)
-
-    def _bucket(
-        self,
-        people: Mapping[int, Iterable[_Lesson]],
-        length: Callable[[_Lesson], float],
-        draw: random.Random,
-        longest: float = math.inf,
-    ) -> list[_Lesson]:
-        """Draw a batch of lessons of similar length, at most `longest`."""
-        every = chain.from_iterable(people.values())
-        return length_bucket(every, length, draw, self._batch_size, longest=longest)
-
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
-        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses to
-        report.
-        """
+        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses."""
         if total is None:
             total = torch.stack(list(losses.values())).sum()
         optimiser_step(total, self.optimisers["all"], self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
 
 
-Maker = Callable[[torch.device], Learner]
-"""Makes a learner on a device."""
+# ------------------------------------------------------------------------ steps
+
+
+def optimiser(
+    module: nn.Module,
+    schedule: Schedule,
+    *,
+    betas: tuple[float, float] = BETAS,
+    scale: float = 1.0,
+) -> torch.optim.Optimizer:
+    """Return AdamW without weight decay for vectors. `scale`: factor on the learning rate."""
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    adam = AdamW(groups, schedule.learning_rate, betas=betas)
+    for group in adam.param_groups:
+        group["scale"] = scale
+    return adam
+
+
+def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) -> None:
+    """Do one optimiser step on a loss. Gradients that are not finite change nothing."""
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    parameters = chain.from_iterable(group["params"] for group in optimiser.param_groups)
+    if torch.isfinite(nn.utils.clip_grad_norm_(parameters, clip)):
+        optimiser.step()
+
+
+def learning_rate(schedule: Schedule, step: int, share: float) -> float:
+    """Return the learning rate of a step: a linear warm-up, a constant part, then a half cosine
+    down to the schedule's last rate. `share`: the finished share of the schedule.
+    """
+    warm = min(1.0, (step + 1) / max(1, schedule.warmup))
+    if share < schedule.decay_from:
+        return schedule.learning_rate * warm
+    fallen = (share - schedule.decay_from) / max(1e-9, 1 - schedule.decay_from)
+    left = 0.5 * (1 + math.cos(math.pi * min(1.0, fallen)))
+    return schedule.learning_rate * warm * (schedule.last_rate + (1 - schedule.last_rate) * left)
+
+
+def in_bf16(device: torch.device, *, asked: bool) -> torch.autocast:
+    """Multiply in bfloat16 where a recipe asks for it and the machine has the instructions for it:
+    without them a processor takes 18 times as long for a step.
+    """
+    abilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    can = any(has for name, has in abilities.items() if name.endswith("bf16"))
+    enabled = asked and (can or device.type != "cpu")
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
+
+
+def on_device(batch: _Batch, device: torch.device) -> _Batch:
+    """Copy a dataclass of tensors to a device."""
+    values: Any = batch
+    moved = {each.name: getattr(values, each.name).to(device) for each in fields(values)}
+    together: _Batch = replace(values, **moved)
+    return together
+
+
+def length_bucket(
+    every: Sequence[_Lesson],
+    length: Callable[[_Lesson], float],
+    draw: random.Random,
+    count: int,
+    *,
+    longest: float = math.inf,
+) -> list[_Lesson]:
+    """Draw `count` lessons of similar length, so that little is computed for padding (SMLLE's steps
+    take two thirds of the time). A lesson may occur twice. Lessons of at most `longest` are equally
+    likely. If all are longer, the shortest is drawn.
+    """
+    fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]
+    many = sorted(draw.choices(fitting, k=LENGTHS * count), key=length)
+    first = count * draw.randrange(LENGTHS)
+    return many[first : first + count]
+
+
+# --------------------------------------------------------------------- training
 
 
 class _Training:
@@ -143,21 +190,17 @@ class _Training:
         self._folder, self._key = folder, key
         self.averaged = learner.parts[learner.averaged]
         self.mean = {name: value.clone() for name, value in self.averaged.state_dict().items()}
+        self.best: dict[str, Any] = {"loss": math.inf, "weights": {}}
         self.step = 0
         self._begun = time.monotonic()
         if (folder / CHECKPOINT).is_file():
             self._restore(folder / CHECKPOINT)
 
     @property
-    def seconds(self) -> float:
-        """The time spent on all steps, including those before an interruption."""
-        return time.monotonic() - self._begun
-
-    @property
     def share(self) -> float:
         """The finished share of the schedule's steps or seconds."""
-        schedule = self.schedule
-        timed = self.seconds / schedule.seconds if schedule.seconds else 0.0
+        schedule, spent = self.schedule, time.monotonic() - self._begun
+        timed = spent / schedule.seconds if schedule.seconds else 0.0
         return max(self.step / schedule.steps, timed)
 
     def advance(self, run: Run, share: float) -> Losses:
@@ -171,7 +214,7 @@ class _Training:
         # slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec
         # 0.91 to 0.93).
         with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
-            losses = self.learner.learn(StepContext(self.step, share, draw))
+            losses = self.learner.learn(share, draw)
         self._average(min(self.schedule.average, self.step / (self.step + 10)))
         self.step += 1
         return losses
@@ -185,30 +228,24 @@ class _Training:
             with self._averaged_weights():
                 found = {"step": step, **self.learner.validate()}
             write_json(self._folder / f"validation-{step:06d}.json", found)
-            if schedule.best:
-                self._save_best(schedule.best, found[schedule.best])
+            if schedule.best and found[schedule.best] < self.best["loss"]:
+                weights = {name: value.clone() for name, value in self.mean.items()}
+                self.best = {"loss": found[schedule.best], "weights": weights}
         if step % schedule.checkpoint_every == 0 or ends:
             self._save()
 
     def result(self) -> dict[str, Tensor]:
-        """Return the averaged weights on the CPU: the last ones, or the best if the schedule says
-        so.
-        """
-        weights = load_file(self._folder / BEST) if self.schedule.best else self.mean
+        """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
+        weights = self.best["weights"] if self.schedule.best else self.mean
         return {name: value.cpu() for name, value in weights.items()}
 
     def _average(self, share: float) -> None:
         """Move the averaged weights towards the current ones; `share` of the old average stays."""
-        followers, leaders = list[Tensor](), list[Tensor]()
         for name, value in self.averaged.state_dict().items():
             if value.is_floating_point() and not name.startswith(self.learner.exact):
-                followers.append(self.mean[name])
-                leaders.append(value)
+                self.mean[name].lerp_(value, 1 - share)
             else:
                 self.mean[name].copy_(value)
-        if followers:
-            follow = get_ema_multi_avg_fn(share)  # type: ignore[no-untyped-call]
-            follow(followers, leaders, share)
 
     @contextmanager
     def _averaged_weights(self) -> Iterator[None]:
@@ -217,123 +254,67 @@ class _Training:
         """
         current = {name: value.clone() for name, value in self.averaged.state_dict().items()}
         self.averaged.load_state_dict(self.mean)
-        try:
-            yield
-        finally:
-            self.averaged.load_state_dict(current)
-
-    def _save_best(self, name: str, loss: float) -> None:
-        """Save the averaged weights if the loss `name` is lower than ever before."""
-        file = self._folder / BEST
-        if file.is_file() and loss >= float(metadata(file)[name]):
-            return
-        partial = file.with_suffix(".partial")
-        save_file(
-            {key: value.cpu() for key, value in self.mean.items()}, partial, {name: str(loss)}
-        )
-        partial.replace(file)
+        yield
+        self.averaged.load_state_dict(current)
 
     def _save(self) -> None:
         parts, optimisers = self.learner.parts, self.learner.optimisers
         content = {
             "key": self._key,
             "step": self.step,
-            "seconds": self.seconds,
+            "seconds": time.monotonic() - self._begun,
             "parts": {name: part.state_dict() for name, part in parts.items()},
             "optimisers": {name: each.state_dict() for name, each in optimisers.items()},
             "mean": self.mean,
+            "best": self.best,
         }
         partial = self._folder / "checkpoint.partial"
         torch.save(content, partial)
         partial.replace(self._folder / CHECKPOINT)
 
     def _restore(self, file: Path) -> None:
-        hint = "Delete it to begin again."
-        found = read_pickle(file, Translatable("The checkpoint"), hint)
+        found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")
         if found.get("key") != self._key:
             raise InvalidInput(
-                "The checkpoint {file} was trained with another recipe or corpus.",
+                f"The checkpoint {file} was trained with another recipe or corpus.",
                 hint="Restore the recipe, or begin anew with --again.",
-                file=file,
             )
-        try:
-            for name, part in self.learner.parts.items():
-                part.load_state_dict(found["parts"][name])
-            for name, optimiser in self.learner.optimisers.items():
-                optimiser.load_state_dict(found["optimisers"][name])
-            for name, value in self.mean.items():
-                value.copy_(found["mean"][name])
-            self.step, self._begun = found["step"], time.monotonic() - found["seconds"]
-        except (KeyError, ValueError, RuntimeError) as error:
-            raise ModelError(
-                "The checkpoint {file} does not fit this recipe: {error}",
-                hint=hint,
-                file=file,
-                error=error,
-            ) from error
+        for name, part in self.learner.parts.items():
+            part.load_state_dict(found["parts"][name])
+        for name, optimiser in self.learner.optimisers.items():
+            optimiser.load_state_dict(found["optimisers"][name])
+        for name, value in self.mean.items():
+            value.copy_(found["mean"][name])
+        self.best, self.step = found["best"], found["step"]
+        self._begun = time.monotonic() - found["seconds"]
 
 
-def train(run: Run, name: str, make: Maker, key: str = "") -> tuple[Learner, dict[str, Tensor]]:
-    """Train the learner that `make` returns until its schedule ends; return it and its averaged
-    weights. `key` = fingerprint of the recipe and of its training data, which a checkpoint carries.
-
-    Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
-    InvalidInput when there is a checkpoint with another key.
+def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]:
+    """Train a learner until its schedule ends; return its averaged weights. `key` = fingerprint of
+    the recipe and of its training data, which a checkpoint carries. ModelError when a loss is not
+    finite; InvalidInput when there is a checkpoint with another key.
     """
-    with stop_signal() as is_asked_to_stop:
-        torch.manual_seed(run.recipe.seed)
-        training = _Training(make(torch.device(run.device)), run.stage(name), key)
+    training, progress = _Training(learner, run.stage(stage), key), StageProgress(stage, 1.0)
+    share = training.share
+    while share < 1:
+        losses = training.advance(run, share)
         share = training.share
-        progress = StageProgress(name, 1.0, share)
-        while share < 1:
-            losses = training.advance(run, share)
-            share = training.share
-            if run.device == "cpu" or training.step % LOOK_STEPS == 0 or share >= 1:
-                progress.report(share, f"step {training.step} {_shown(losses, name)}")
-            stop = is_asked_to_stop()
-            training.validate_and_save(ends=stop or share >= 1)
-            if stop:
-                raise stopped()
-        return training.learner, training.result()
+        progress.report(share, f"step {training.step} {_shown(losses, stage)}")
+        training.validate_and_save(ends=share >= 1)
+    return training.result()
 
 
-def train_and_save(run: Run, stage: str, make: Maker, inputs: Mapping[str, str]) -> None:
+def train_and_save(run: Run, stage: str, learner: Learner) -> None:
     """Train a stage and write its file."""
-    key = fingerprint(run.key(stage), sorted(inputs.items()))
-    learner, weights = train(run, stage, make, key)
+    weights = train(run, stage, learner, run.key(stage))
     about = shape_metadata(learner.shape) if learner.shape else None
     save_file(learner.select(weights), run.weights(stage), about)
-
-
-def mean_losses(
-    losses: Callable[[random.Random], Mapping[str, Tensor]], model: nn.Module | None = None
-) -> dict[str, float]:
-    """Return the mean losses of VALIDATION_BATCHES batches, always the same ones; `model` is in
-    eval mode meanwhile (None = its mode makes no difference).
-    """
-    draw = random.Random(0)
-    sums: dict[str, float] = {}
-    if model is not None:
-        model.eval()
-    for _ in range(VALIDATION_BATCHES):
-        for name, loss in losses(draw).items():
-            sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
-    if model is not None:
-        model.train()
-        for module in model.modules():  # moshi caches codebooks in eval mode; training moves them
-            if "_embedding" in module._buffers:
-                module._buffers["_embedding"] = None
-    return sums
 
 
 def _shown(losses: Losses, name: str) -> str:
     """Format the losses. ModelError if one is not finite."""
     values = {key: float(loss) for key, loss in losses.items()}
     if not all(map(math.isfinite, values.values())):
-        raise ModelError(
-            "The training of '{name}' diverged: {losses}.",
-            hint="Lower the learning rate; the last checkpoint is from before.",
-            name=name,
-            losses=values,
-        )
+        hint = "Lower the learning rate; the last checkpoint is from before."
+        raise ModelError(f"The training of '{name}' diverged: {values}.", hint=hint)
     return " ".join(f"{key} {value:.3f}" for key, value in values.items())

@@ -2,20 +2,24 @@
 goes step by step.
 
 LLMVoX reads text and speech in one sequence, so its attention has to find the text unit that a
-position speaks. AttentionGuide measures whether it does, and returns a loss that leads one head
-there (ours, after the guided attention of Tachibana et al., 2018). A session does not use it.
+position speaks. guide_loss() leads one head there (ours, after the guided attention of Tachibana et
+al., 2018). A session does not use it.
 
 Invariant: with the same weights, a row of a sequence equals what a session computes at that step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from engine.errors import InvalidInput
 from engine.nn.cache import KvCache
 from engine.nn.transformer import (
     Block,
@@ -26,6 +30,8 @@ from engine.nn.transformer import (
     Stored,
     Transformer,
     TransformerConfig,
+    causal_mask,
+    group_mask,
 )
 from engine.training.recipe import Stack
 
@@ -33,7 +39,9 @@ EMBEDDING_DEVIATION: Final = 0.06
 
 
 def stack_config(width: int, shape: Stack) -> TransformerConfig:
-    """Return the configuration of the stack that a recipe describes."""
+    """Return the configuration of a recipe's stack. InvalidInput if its sizes do not fit."""
+    if width % (2 * shape.heads) or shape.heads % shape.kv_heads:
+        raise InvalidInput(f"A width of {width} must be a multiple of twice its stack's heads.")
     return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
 
 
@@ -61,24 +69,25 @@ def scale_residuals(stack: nn.Module) -> None:
             product.weight.data /= (2 * len(stack.layers)) ** 0.5
 
 
-def causal(length: int, device: torch.device) -> Tensor:
-    """Return the causal mask [1, T, T]: each position sees itself and those before."""
-    return torch.ones(1, length, length, dtype=torch.bool, device=device).tril()
-
-
 _rotary = lru_cache(RotaryTable)
 
 
 def run_stack(
-    stack: nn.Module, x: Tensor, mask: Tensor, watch: Callable[[int, Heads], None] | None = None
+    stack: nn.Module,
+    x: Tensor,
+    mask: Tensor | None = None,
+    watch: Callable[[int, Heads], None] | None = None,
 ) -> Tensor:
     """Run a stack on a complete sequence [B, T, D] without a cache. `mask` [B or 1, T, T] is True
-    where a position may attend. `watch` receives the number, queries and keys of each layer.
+    where a position may attend (None = itself and those before). `watch` receives the number,
+    queries and keys of each layer.
     """
     assert isinstance(stack, Transformer)
     config = stack.config
     rotation = _rotary(config.head_width, x.device).slice(0, x.shape[1])
-    grouped = mask.repeat(1, config.group, 1)[:, None]  # [B, 1, R T, T]
+    if mask is None:
+        mask = causal_mask(0, x.shape[1], x.device)[None]
+    grouped = group_mask(mask, config)[:, None]  # [B, 1, R T, T]
     for number, block in enumerate(stack.layers):
         assert isinstance(block, Block)
         heads = block.project(x, rotation)
@@ -104,6 +113,20 @@ def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], 
         x = row(place, hidden[:, 0])
 
 
+def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:
+    """Stack arrays [..., T] of integers or floats, padded at the end of T to the longest one, or to
+    `length` if that is more.
+    """
+    tensors = [
+        torch.from_numpy(row.astype(np.int64 if row.dtype.kind in "iu" else np.float32))
+        for row in rows
+    ]
+    length = max(length, *(each.shape[-1] for each in tensors))
+    return torch.stack(
+        [functional.pad(each, (0, length - each.shape[-1]), value=value) for each in tensors]
+    )
+
+
 # ----------------------------------------------------------------------- guide
 
 
@@ -120,48 +143,16 @@ def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> lis
     ]
 
 
-def attention_targets(guide: Tensor) -> Tensor:
-    """Return a mask [B, T, T] of where the guided head should attend: at each position the unit
-    whose index is in `guide` [B, T] and that unit's neighbours, if they have been read. A negative
-    index means nowhere.
+def guide_loss(heads: Heads, guide: Tensor) -> Tensor:
+    """Return the mean -log share of the first head's causal attention that falls where it should:
+    on the unit whose index is in `guide` [B, T] at each position, and on that unit's neighbours, if
+    they have been read. Positions with a negative index do not count.
     """
+    queries, keys = heads.queries[:, 0].float(), heads.keys[:, 0].float()
     every = torch.arange(guide.shape[1], device=guide.device)
-    near = (every - guide[:, :, None]).abs() <= 1
-    return near & (guide >= 0)[:, :, None] & (every <= every[:, None])
-
-
-def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
-    """Return the share of the causal attention of queries [B, T, E] to keys [B, T, E] that falls
-    inside the mask `where` [B, T, T], for each of the N positions whose mask is not empty.
-    """
-    scores = queries.float() @ keys.float().transpose(1, 2) / queries.shape[-1] ** 0.5
-    known = torch.ones_like(where[0]).tril()
-    share: Tensor = scores.masked_fill(~known, float("-inf")).softmax(-1)
-    return (share * where).sum(-1)[where.any(-1)]
-
-
-class AttentionGuide:
-    """A callback of run_stack() that measures attention inside a mask. `best` is the largest mean
-    share of any head so far. `loss` is the mean -log share of the guided head, the first head of
-    one layer.
-    """
-
-    def __init__(self, where: Tensor, guided: int, *, every: bool) -> None:
-        """`where`: the mask [B, T, T]. `guided`: the number of the guided head's layer. `every`:
-        measure all heads, not the guided one alone.
-        """
-        self._where, self._guided, self._every = where, guided, every
-        self.best = self.loss = torch.zeros((), device=where.device)
-
-    def __call__(self, layer: int, heads: Heads) -> None:
-        group = heads.queries.shape[1] // heads.keys.shape[1]
-        for head in range(heads.queries.shape[1]):
-            is_guided = head == 0 and layer == self._guided
-            if not (self._every or is_guided):
-                continue
-            share = attention_share(
-                heads.queries[:, head], heads.keys[:, head // group], self._where
-            )
-            self.best = torch.maximum(self.best, share.mean().detach())
-            if is_guided:
-                self.loss = -share.clamp(min=1e-4).log().mean()
+    known = every <= every[:, None]
+    where = ((every - guide[:, :, None]).abs() <= 1) & (guide >= 0)[:, :, None] & known
+    scores = queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5
+    share = scores.masked_fill(~known, float("-inf")).softmax(-1)
+    inside: Tensor = (share * where).sum(-1)[where.any(-1)]
+    return -inside.clamp(min=1e-4).log().mean()

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy.typing as npt
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -28,27 +27,16 @@ from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
 Facts = dict[str, Any]  # for the manifest
+Network = tuple[Mapping[str, Any], dict[str, str]]
+"""Tensors of a network, or arrays of a voice, and their metadata."""
 CARD_FILE: Final = "CARD.md"
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
-_LIMITS: Final = """\
-- English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
-  person. No recording of a person took part.
-- The pronunciations are espeak-ng's: names and foreign words may be wrong.
-- It speaks only with its own voices.
-"""
+_CARD: Final = Path(__file__).with_name("card.md")
 
 
 def pack_folder(run: Run) -> Path:
     """The folder of a run's pack."""
     return run.stage("export") / "pack"
-
-
-def fresh_folder(run: Run) -> Path:
-    """Delete a run's pack and create its folder again, with an empty folder for voices."""
-    folder = pack_folder(run)
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / VOICES_FOLDER).mkdir(parents=True)
-    return folder
 
 
 def install(run: Run, place: Path) -> None:
@@ -63,14 +51,47 @@ def install(run: Run, place: Path) -> None:
     fresh.rename(place)
 
 
-def write_networks(run: Run, files: Mapping[str, Path]) -> None:
-    """Copy networks into the pack under these names, in the recipe's number format. The speaker
-    encoder stays in fp32, so that voices are the same as those that the other networks learnt from.
+def export_pack(
+    run: Run,
+    networks: Mapping[str, Network],
+    config: Any,
+    load: Callable[[Path], object],
+    kind: type[Utterance] = Utterance,
+    voice_of: Callable[[Sequence[Any]], Network] | None = None,
+) -> Facts:
+    """Write a system's pack: networks by file name, configuration, table of phones, named voices,
+    and the card; `load` reads it back. `voice_of` returns the arrays and the metadata of a voice
+    from its speaker's utterances, which are of this `kind`; None = the mean of their vectors alone.
+    ModelError when the pack is too large to ship.
     """
-    for name, file in files.items():
-        weights = Weights.FLOAT32 if name == SPEAKER_FILE else run.recipe.export.weights
-        tensors = stored_weights.load(file)
-        save_weights(tensors, pack_folder(run) / name, weights, metadata(file))
+    folder, export = pack_folder(run), run.recipe.export
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / VOICES_FOLDER).mkdir(parents=True)
+    for name, (tensors, about) in networks.items():
+        # The speaker encoder stays in fp32, so that voices are the same as those that the other
+        # networks learnt from.
+        weights = Weights.FLOAT32 if name == SPEAKER_FILE else export.weights
+        save_weights(tensors, folder / name, weights, about)
+    write_tables(run, config)
+    people = read_sides(run, kind).training
+    called = dict(zip(export.voices, export.speakers or sorted(people), strict=False))
+    for name, number in called.items():
+        person = people[number]
+        arrays, about = voice_of(person) if voice_of else ({"speaker": mean_vector(person)}, {})
+        voice = Voice(name, export.name, dict(arrays), {**about, "speaker": str(number)})
+        voice_files.save(voice, folder / VOICES_FOLDER)
+    load(folder)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    if size > LARGEST_BYTES:
+        hint = "Make the recipe's networks smaller, or set export.weights."
+        raise ModelError(f"The pack has {size / 1e6:.1f} MB, which is too large.", hint=hint)
+    write_card(run, folder)
+    return {"megabytes": round(size / 1e6, 2), "voices": list(called)}
+
+
+def network(file: Path) -> Network:
+    """Return the tensors and the metadata of a network's file."""
+    return stored_weights.load(file), metadata(file)
 
 
 def save_weights(
@@ -96,85 +117,27 @@ def write_tables(run: Run, config: Any) -> None:
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
 
 
-def export_pack(
-    run: Run, files: Mapping[str, Path], config: Any, load: Callable[[Path], object]
-) -> Facts:
-    """Write the pack of a system whose named voices are only a speaker's vector, the mean over all
-    utterances; `load` reads it back.
-    """
-    folder, people = fresh_folder(run), read_sides(run, Utterance).training
-    write_networks(run, files)
-    write_tables(run, config)
-    called = named_speakers(run, people)
-    for name, number in called.items():
-        save_voice(run, name, number, {"speaker": mean_vector(people[number])})
-    load(folder)
-    return finish(run, list(called))
-
-
-def save_voice(run: Run, name: str, number: int, tensors: dict[str, npt.NDArray[Any]]) -> None:
-    """Write a named voice of this speaker."""
-    voice = Voice(name, run.recipe.export.name, tensors, {"speaker": str(number)})
-    voice_files.save(voice, pack_folder(run) / VOICES_FOLDER)
-
-
-def named_speakers(run: Run, people: Mapping[int, Sequence[Any]]) -> dict[str, int]:
-    """Return the names of the pack's voices and their speakers: the recipe's, otherwise the first
-    ones.
-    """
-    export = run.recipe.export
-    return dict(zip(export.voices, export.speakers or sorted(people), strict=False))
-
-
-def finish(run: Run, names: Sequence[str]) -> Facts:
-    """Write the card of a complete pack. ModelError when it is too large to ship."""
-    folder = pack_folder(run)
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    if size > LARGEST_BYTES:
-        raise ModelError(
-            "The pack has {size} MB, more than {most}.",
-            hint="Make the recipe's networks smaller, or set export.weights.",
-            size=f"{size / 1e6:.1f}",
-            most=f"{LARGEST_BYTES / 1e6:.0f}",
-        )
-    write_card(run, folder)
-    return {"megabytes": round(size / 1e6, 2), "voices": list(names)}
-
-
 def write_card(run: Run, folder: Path) -> None:
     """Write CARD.md."""
     recipe, system = run.recipe, SYSTEMS[run.recipe.system]
-    parts = sorted(file for file in folder.rglob("*.safetensors"))
-    sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
-    sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
-    hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
     paper = systems.find(recipe.system)
     only = f" --only {paper.title}" if paper else ""
     reached, limits = (
         "".join(f"- {sentence}\n" for sentence in some)
         for some in (recipe.export.reached, recipe.export.limits)
     )
-    measured = reached or f"Not measured yet: run `python -m engine.training compare{only}`."
-    limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
-    base = f"\nIts {system.base} the built-in voice's.\n" if system.base else ""
-    text = f"""# {recipe.export.name}
-
-{system.card} trained by the stages of
-`python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
-{base}
-## Made from
-{sources}
-- Text: sentences of our own grammar, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's
-  manuals; none of that text is in the pack.
-
-## Sizes, bytes
-| file | bytes |
-|---|---|
-{sizes}
-
-## What it reaches
-{measured}
-
-## What it cannot do
-{_LIMITS}{limits}"""
-    (folder / CARD_FILE).write_text(text, encoding="utf-8")
+    text = _CARD.read_text(encoding="utf-8").format(
+        name=recipe.export.name,
+        card=system.card,
+        hours=read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0),
+        base=f"\nIts {system.base} the built-in voice's.\n" if system.base else "",
+        sources="\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers),
+        prose=1 - recipe.corpus.grammar_share,
+        sizes="\n".join(
+            f"| {file.relative_to(folder)} | {file.stat().st_size:,} |"
+            for file in sorted(folder.rglob("*.safetensors"))
+        ),
+        measured=reached or f"Not measured yet: run `python -m engine.training compare{only}`.",
+        limits=f"\n## What keeps it from its targets\n{limits}" if limits else "",
+    )
+    (folder / CARD_FILE).write_text(text.rstrip() + "\n", encoding="utf-8")

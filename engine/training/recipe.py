@@ -23,13 +23,19 @@ class Corpus:
     held_out_speakers: int = 24  # of them, never trained on
     lowest_rate: float = 1.0
     highest_rate: float = 7.5
-    rate_changes: float = 0.2  # share of Kokoro's utterances whose rate changes inside
-    hesitations: float = 0.35  # share of utterances below 3 SPS that get fillers
     own_pace: float = 0.0  # share of utterances at the speaker's own pace
     grammar_share: float = 0.45  # the rest is prose found on the machine
     replies: float = 0.0  # share of utterances of one to three words
-    validation_share: float = 0.02
     rare_phone: int = 40  # phones with fewer examples are replaced by similar ones
+
+    def __post_init__(self) -> None:
+        """ValueError for values that do not fit each other."""
+        if self.hours <= 0:
+            raise ValueError("corpus.hours must be above 0")
+        if not 0 < self.lowest_rate < self.highest_rate:
+            raise ValueError("corpus.lowest_rate must be above 0 and below highest_rate")
+        if self.held_out_speakers >= self.speakers:
+            raise ValueError("corpus.held_out_speakers must be fewer than speakers")
 
 
 @dataclass(frozen=True)
@@ -67,19 +73,14 @@ STACK: Final = Stack(4, 4, 2, 768)
 
 @dataclass(frozen=True)
 class Sound:
-    """A network that makes samples: its data and the weights of its losses."""
+    """A network that makes samples, and the critic that joins late."""
 
     schedule: Schedule
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
-    mel: float = 1.0
-    waves: float = 0.5  # multi-resolution spectra
-    pitch: float = 4.0  # of the source's log pitch in voiced parts
     adversary_from: float = 1.0  # share of the schedule after which a critic joins
     critic_windows: int = 2  # of a batch that the critic judges
     critic_rate: float = 3.0  # factor on the schedule's learning rate
-    adversary: float = 1.0
-    features: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Export:
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
     speakers: tuple[int, ...] = ()  # of these voices; () = the first ones
     temperature: float = 0.8
+    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
     # For the card alone: measured figures, and why figures miss their targets. Not in the repr, so
     # that another sentence does not repeat the stage (see Run.key).
     reached: tuple[str, ...] = field(default=(), repr=False)
@@ -112,8 +114,8 @@ class Recipe:
 class Stage:
     """A stage of a system's training. `function` names a module of this package and a function in
     it, which gets the Run. It does the work and returns facts for the manifest, or it returns a
-    maker of a learner, which is then trained. Finished work is valid while the stages that it
-    `reads` and these `sections` of the recipe stay the same.
+    learner, which is then trained. Finished work is valid while the stages that it `reads` and
+    these `sections` of the recipe stay the same.
     """
 
     function: str
@@ -133,5 +135,5 @@ class System:
     base: str = "speaker encoder is"
 
 
-CORPUS: Final = {"corpus": Stage("corpus.stage:make_corpus", sections=("corpus",))}
+CORPUS: Final = {"corpus": Stage("corpus.shards:make_corpus", sections=("corpus",))}
 EXPORT: Final = ("export",)

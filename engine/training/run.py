@@ -1,33 +1,39 @@
-"""The folder of one training run: the output of each stage, its inputs, and whether it is done.
+"""The folder of one training run: the output of each stage, and whether it is done; and long work
+as tasks in several processes.
 
-Invariant: a stage is done only when its manifest says so, and the manifest is written last; files
-are complete or absent.
+A task's result may be saved in a file, so that nothing is measured twice. The file is named after
+the task and a hash of everything that the result depends on; a changed input gives another file.
+Invariants: a stage is done only when its manifest says so, and the manifest is written last. Files
+are complete or absent, and a task whose file exists is not run again.
 """
 
 import hashlib
 import json
+import os
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import cache
+from multiprocessing import active_children, get_context
 from operator import attrgetter
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
 from engine import systems
 from engine.atomic_write import replace_file
-from engine.errors import Cancelled, InvalidInput
+from engine.errors import InvalidInput, ModelError
 from engine.resources import resource
 from engine.training.recipe import Stage
 from engine.training.systems import SYSTEMS
 from engine.tts import packs
 
 REPORT_SECONDS: Final = 10.0
+SAFE_PATH: Final = "PYTHONSAFEPATH"  # a child imports nothing from the current folder
+Result = dict[str, Any]  # Any: what JSON can hold
 
 
 @dataclass(frozen=True)
@@ -63,110 +69,66 @@ class Run:
             return packs.pack_folder(speakstream) / "vocoder.safetensors"
         return resource("starter", f"{name}.safetensors")
 
-    def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
-        """Mark a stage as done, with the hashes of its inputs and outputs."""
-        folder = self.stage(name)
-        files = sorted(
-            file
-            for file in folder.rglob("*")
-            if file.is_file()
-            and file.name != "manifest.json"
-            and "partial" not in file.name
-            and "check" not in file.stem
-        )
-        outputs = {str(file.relative_to(folder)): file_hash(file) for file in files}
-        manifest = {"key": self.key(name), "inputs": inputs, "outputs": outputs, **about}
-        write_json(self._manifest(name), manifest)
+    def finish(self, name: str, **facts: Any) -> None:
+        """Mark a stage as done. Its manifest has the hashes of its files, so that stages that read
+        them are not done when they are other ones.
+        """
+        folder, manifest = self.stage(name), self._manifest(name)
+        files = sorted(file for file in folder.rglob("*") if file.is_file() and file != manifest)
+        hashes = {str(file.relative_to(folder)): file_hash(file) for file in files}
+        write_json(manifest, {"key": self.key(name), "files": hashes, **facts})
 
     def is_done(self, name: str) -> bool:
-        """Return True if a stage was finished with the current recipe, and its inputs and outputs
-        have not changed.
-        """
-        file = self._manifest(name)
-        if not file.is_file():
-            return False
-        manifest = read_json(file)
-        inputs: dict[str, str] = manifest["inputs"]
-        outputs: dict[str, str] = manifest["outputs"]
+        """Return True if a stage was finished with this recipe and its present inputs."""
+        file, read = self._manifest(name), self.stages[name].reads
         return (
-            manifest["key"] == self.key(name)
-            and all(
-                (each not in self.stages or self.is_done(each)) and self._input(each) == digest
-                for each, digest in inputs.items()
-            )
-            and all(_has_hash(file.parent / each, digest) for each, digest in outputs.items())
+            file.is_file()
+            and all(self.is_done(each) for each in read if each in self.stages)
+            and read_json(file)["key"] == self.key(name)
         )
+
+    def require(self, *names: str) -> None:
+        """InvalidInput if one of these stages is not done; a part of the built-in voice is."""
+        for name in names:
+            if name in self.stages and not self.is_done(name):
+                raise InvalidInput(
+                    f"The stage '{name}' has not been finished with this recipe.",
+                    hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
+                )
 
     def discard(self, name: str) -> None:
         """Delete everything that a stage wrote, its checkpoint included."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def require(self, *names: str) -> dict[str, str]:
-        """Return hashes of a stage's inputs: of the manifests of earlier stages, and of weights of
-        the built-in voice. InvalidInput if one of these stages is not done.
-        """
-        for name in names:
-            if name in self.stages and not self.is_done(name):
-                raise InvalidInput(
-                    "The stage '{name}' has not been finished with this recipe.",
-                    hint="Run it first: python -m engine.training {name} RECIPE.toml",
-                    name=name,
-                )
-        return {name: self._input(name) for name in names}
-
     def key(self, name: str) -> str:
-        """Return the fingerprint of the sections of the recipe that a stage itself depends on."""
-        sections = self.stages[name].sections
-        values = (attrgetter(each)(self.recipe) for each in sections)
-        return fingerprint(self.recipe.system, self.recipe.seed, *values)
+        """Return the fingerprint of all that a stage depends on: sections of the recipe, and the
+        output of other stages, or weights of the built-in voice.
+        """
+        stage = self.stages[name]
+        values = [attrgetter(each)(self.recipe) for each in stage.sections]
+        inputs = [
+            file_hash(self._manifest(each) if each in self.stages else self.weights(each))
+            for each in stage.reads
+        ]
+        return fingerprint(self.recipe.system, self.recipe.seed, values, inputs)
 
     def _manifest(self, name: str) -> Path:
         return self.folder / name / "manifest.json"
-
-    def _input(self, name: str) -> str:
-        return file_hash(self._manifest(name) if name in self.stages else self.weights(name))
 
 
 class StageProgress:
     """Report the finished fraction of a stage on the terminal, at most every few seconds."""
 
-    def __init__(self, name: str, total: float, start: float = 0.0) -> None:
-        """`start` = the amount done before this process."""
-        self._name, self._total, self._begun = name, total, start
+    def __init__(self, name: str, total: float) -> None:
+        self._name, self._total = name, total
         self._started = self._reported = time.monotonic()
 
     def report(self, amount: float, about: str = "") -> None:
         """Report that `amount` of the total is done."""
         now = time.monotonic()
-        if now - self._reported < REPORT_SECONDS and amount < self._total:
-            return
-        self._reported = now
-        spent = now - self._started
-        share = amount / self._total if self._total else 1.0
-        own = amount - self._begun
-        left = f"{spent * (self._total - amount) / own / 60:.0f} min left" if own > 0 else ""
-        sys.stderr.write(f"{self._name} {share:6.1%} {spent:.0f} s {left} {about}\n")
-
-
-@contextmanager
-def stop_signal() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns True after Ctrl-C or a request to end the process."""
-    signals: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        signals.append(number)
-
-    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(signals)
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-
-
-def stopped() -> Cancelled:
-    """Return the error that ends a run after a request to stop."""
-    return Cancelled("The training was stopped.", hint="The same command continues from here.")
+        if now - self._reported >= REPORT_SECONDS or amount >= self._total:
+            self._reported, share = now, amount / self._total
+            sys.stderr.write(f"{self._name} {share:6.1%} {now - self._started:.0f} s {about}\n")
 
 
 def write_json(file: Path, content: Any) -> None:
@@ -179,12 +141,8 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidInput(
-            "{file} cannot be read: {error}.",
-            hint="Delete it and run again.",
-            file=file,
-            error=error,
-        ) from error
+        message = f"{file} cannot be read: {error}."
+        raise InvalidInput(message, hint="Delete it and run again.") from error
     return content
 
 
@@ -198,24 +156,94 @@ def metadata(file: Path) -> dict[str, str]:
 
 
 def fingerprint(*parts: object) -> str:
-    """Hash values by their repr. A changed fingerprint means that finished work is no
-    longer valid.
-    """
+    """Hash values by their repr. Work with another fingerprint is no longer valid."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def file_hash(file: Path) -> str:
     """Return the sha256 of a file."""
-    about = file.stat()
-    return _hash_of(file, about.st_size, about.st_mtime_ns)
-
-
-@cache
-def _hash_of(file: Path, _size: int, _changed_ns: int) -> str:
-    """Return the sha256 of a file. It is computed once for each size and time of change."""
     with file.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def _has_hash(file: Path, digest: str) -> bool:
-    return file.is_file() and file_hash(file) == digest
+# ------------------------------------------------------------------------ tasks
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit of work: `do(*arguments)`, both picklable. The result depends on the arguments and on
+    `depends`, the hashes of the files that the task reads.
+    """
+
+    name: str  # of letters that a file name may have
+    do: Callable[..., Result]
+    arguments: tuple[Any, ...]
+    depends: tuple[str, ...] = ()
+
+    def file(self, folder: Path) -> Path:
+        """Return the file of the task's result."""
+        key = fingerprint(self.do.__qualname__, self.arguments, self.depends)
+        return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
+
+
+def do_tasks(stage: str, folder: Path, tasks: Sequence[Task], workers: int) -> None:
+    """Run the tasks that have no result in the folder, and save each result there."""
+    left = [task for task in tasks if not task.file(folder).is_file()]
+    for task, found in run_tasks(stage, left, workers):
+        write_json(task.file(folder), found)
+
+
+def result(task: Task, folder: Path) -> Result | None:
+    """The result of a task; None when it has not been run."""
+    file = task.file(folder)
+    return read_json(file) if file.is_file() else None
+
+
+def run_tasks(stage: str, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
+    """Run tasks in `workers` processes (1 = in this one). Yield each with its result as soon as it
+    is ready. ModelError when a process dies.
+    """
+    progress, many = StageProgress(stage, len(tasks)), min(workers, len(tasks))
+    ready = _in_processes(tasks, many) if many and workers > 1 else _one_by_one(tasks)
+    for count, (task, found) in enumerate(ready, start=1):
+        yield task, found
+        progress.report(count, task.name)
+
+
+def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
+    for task in tasks:
+        yield task, task.do(*task.arguments)
+
+
+def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
+    """Run tasks in processes, which have ended afterwards, whatever happened."""
+    others, before = set(active_children()), os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_prepare_worker)
+    try:
+        waiting = {executor.submit(task.do, *task.arguments): task for task in tasks}
+        for future in as_completed(waiting):
+            yield waiting[future], future.result()
+    except BrokenProcessPool as error:
+        hint = "Was there too little memory? --workers 1 needs least, and goes on."
+        raise ModelError("A process ended unexpectedly.", hint=hint) from error
+    except BaseException:  # do not wait: a task may take minutes
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown()
+        os.environ.pop(SAFE_PATH)
+        if before is not None:
+            os.environ[SAFE_PATH] = before
+
+
+def _prepare_worker() -> None:
+    """Prepare a worker process: ignore Ctrl-C, because it reaches all processes of a terminal and
+    only the first one handles it, and use one thread.
+    """
+    import torch  # here, not above: most importers of this module need no torch
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)

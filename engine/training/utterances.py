@@ -4,14 +4,13 @@ as dataclasses of arrays and numbers.
 Invariant: reading returns what was written, in the shard's order.
 """
 
-import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +21,26 @@ from torch.nn import functional
 
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
-from engine.training.corpus.shards import Shard, read_shard, read_shards
-from engine.training.corpus.speakers import group_by_speaker, split
+from engine.training.corpus.shards import Shard, floats, read_shard, read_shards
+from engine.training.corpus.speakers import Sides, split
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
-from engine.training.run import Run, file_hash, read_json, write_json
-from engine.training.tasks import Place, Result, Task, do_tasks
+from engine.training.run import (
+    Result,
+    Run,
+    Task,
+    file_hash,
+    fingerprint,
+    metadata,
+    read_json,
+    run_tasks,
+    write_json,
+)
 from engine.training.teachers.sounds import phoned
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import load_small_speaker
 
-PLACES: Final = 5  # digits of an utterance's number
 Pcm = npt.NDArray[np.float32]
 
 
@@ -48,23 +55,22 @@ class Utterance:
 class ShardEncoder(ABC):
     """Encodes shards with one table of phones and one speaker encoder."""
 
-    def __init__(self, table: str, speaker: str, seed: int = 0) -> None:
-        self.ids: dict[str, int] = read_json(Path(table))
+    def __init__(self, table: Path, speaker: Path) -> None:
+        self.ids: dict[str, int] = read_json(table)
         self.table = PhoneTable(self.ids)
-        self._speaker = load_small_speaker(Path(speaker))
-        self._seed = seed
+        self._speaker = load_small_speaker(speaker)
 
     def encode(self, shard: Shard) -> list[Any]:
         """Return the utterances of a shard that can be encoded, in order."""
-        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
-        made = (self.utterance(n, *each, draw) for n, each in enumerate(shard.spoken()))
+        made = (
+            self.utterance(place, entry, floats(pcm))
+            for place, (entry, pcm) in enumerate(shard.spoken())
+        )
         return [each for each in made if each is not None]
 
     @abstractmethod
-    def utterance(self, place: int, entry: Entry, pcm: Pcm, draw: random.Random) -> Any:
-        """Encode utterance number `place` of a shard. None if text, phones and sound do
-        not agree.
-        """
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> Any:
+        """Encode utterance number `place` of a shard; None if text and sound do not agree."""
 
     @torch.inference_mode()
     def vector(self, pcm: Pcm) -> Pcm:
@@ -77,41 +83,25 @@ class ShardEncoder(ABC):
 
 _Kind = TypeVar("_Kind", bound=Utterance)
 _Any = TypeVar("_Any")
-People = dict[int, tuple[_Any, ...]]
-"""Utterances by speaker."""
-
-
-@dataclass(frozen=True)
-class Sides(Generic[_Any]):
-    """Utterances to train on and to validate with."""
-
-    training: People[_Any]
-    validation: People[_Any]
-
-    @property
-    def utterances(self) -> list[_Any]:
-        """All utterances to train on."""
-        return [each for person in self.training.values() for each in person]
 
 
 def encode_shards(
     run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
-    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. The values must
-    be picklable, and their repr is part of the tasks' hashes.
+    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. An encoded shard
+    carries the hash of what it was made from. The values must be picklable.
     """
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
-    places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
+    hashes = tuple(map(file_hash, files))
     for shard in read_shards(run.stage("corpus")):
         output = shard_file(folder, shard)
-        arguments = (Place(shard.index), Place(output), encoder, (*places, *values))
-        depends = (*hashes, file_hash(shard.index))
-        task = Task(f"shard/{shard.index.stem}", _encode_shard, arguments, depends)
-        if not output.is_file():
-            task.file(folder).unlink(missing_ok=True)
-        tasks.append(task)
+        key = fingerprint(encoder.__module__, hashes, values, file_hash(shard.index))
+        if not output.is_file() or metadata(output).get("key") != key:
+            arguments = (shard.index, output, key, encoder, (*files, *values))
+            tasks.append(Task(shard.index.stem, _encode_shard, arguments))
         outputs.add(output)
-    do_tasks("encode", folder, tasks, run.workers)
+    for _ in run_tasks("encode", tasks, run.workers):
+        pass
     for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of deleted shards
         file.unlink()
 
@@ -121,20 +111,17 @@ def shard_file(folder: Path, shard: Shard) -> Path:
     return folder / f"{shard.index.stem}.safetensors"
 
 
-def write(file: Path, utterances: Sequence[Any]) -> None:
-    """Write a list of dataclasses, whose fields are arrays, tuples of arrays or numbers. The file
-    is complete or absent.
+def write(file: Path, utterances: Sequence[Any], key: str = "") -> None:
+    """Write a list of dataclasses, whose fields are arrays or numbers, with the fingerprint of
+    their origin. The file is complete or absent.
     """
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for number, each in enumerate(utterances):
-        for field in fields(each):
-            value, key = getattr(each, field.name), f"{number:0{PLACES}d}/{field.name}"
-            if isinstance(value, tuple):
-                arrays |= {f"{key}/{n:0{PLACES}d}": part for n, part in enumerate(value)}
-            else:
-                arrays[key] = value
+    arrays = {
+        f"{number:05d}/{field.name}": np.asarray(getattr(each, field.name), order="C")
+        for number, each in enumerate(utterances)
+        for field in fields(each)
+    }
     partial = file.with_suffix(".partial")
-    save_file({key: np.asarray(value, order="C") for key, value in arrays.items()}, partial)
+    save_file(arrays, partial, {"key": key})
     partial.replace(file)
 
 
@@ -142,27 +129,20 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
     """Read a file's utterances as the dataclass `kind`. InvalidInput if a field is missing."""
     rows: dict[str, dict[str, Any]] = {}
     for key, array in sorted(load_file(file).items()):
-        number, _, name = key.partition("/")
-        name, _, part = name.partition("/")
-        row = rows.setdefault(number, {})
-        if part:
-            row[name] = (*row.get(name, ()), array)
-        else:
-            row[name] = array if array.ndim else array.item()
+        number, name = key.split("/")
+        rows.setdefault(number, {})[name] = array if array.ndim else array.item()
     try:
         names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
         return [kind(**{name: row[name] for name in names}) for row in rows.values()]
     except KeyError as error:
-        raise InvalidInput(
-            "{file} was written by an older version.", hint="Repeat its stage: --again.", file=file
-        ) from error
+        message = f"{file} was written by an older version."
+        raise InvalidInput(message, hint="Repeat its stage: --again.") from error
 
 
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
     """Read the encoded utterances, split into sides. InvalidInput if there are none to train on."""
     files = sorted(run.stage("encode").glob("[0-9]*.safetensors"))
-    people = group_by_speaker(each for file in files for each in read(file, kind))
-    return Sides(*split(run.recipe, people))
+    return split(run.recipe, (each for file in files for each in read(file, kind)))
 
 
 def mean_vector(person: Sequence[Utterance]) -> Pcm:
@@ -187,9 +167,7 @@ def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
 
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
-    """Return the words of an utterance's text with their phones. Empty if these are not the spoken
-    phones.
-    """
+    """Return the words of an utterance's text with their phones; none if others were spoken."""
     words = phoned(entry.text, espeak)
     same = tuple(phone for word in words for phone in word.phones) == entry.phones
     return words if same else []
@@ -199,32 +177,26 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
     """Return arrays by name: `ids` of an utterance's phones, their `starts` in samples, `nuclei` (1
     for the vowel of a syllable), and `marks` as pairs (number of ids before it, its id) [M, 2].
     """
-    ids: list[int] = []
-    starts: list[int] = []
-    nuclei: list[bool] = []
+    rows: list[tuple[int, int, bool]] = []
     before = [0]  # ids before each phone
     ends = [*entry.starts[1:], entry.end]
     for phone, start, end in zip(entry.phones, entry.starts, ends, strict=True):
         numbers = table.ids(phone)
         for place, number in enumerate(numbers):
-            ids.append(number)
-            starts.append(start + (end - start) * place // len(numbers))
-            nuclei.append(place == 0 and is_nucleus(phone))
-        before.append(len(ids))
-    marks = [(before[count], MARKS[mark]) for count, mark in entry.marks]
-    return {
-        "ids": np.asarray(ids, np.int64),
-        "starts": np.asarray(starts, np.int64),
-        "nuclei": np.asarray(nuclei, np.int64),
-        "marks": np.asarray(marks, np.int64).reshape(-1, 2),
-    }
+            begin = start + (end - start) * place // len(numbers)
+            rows.append((number, begin, place == 0 and is_nucleus(phone)))
+        before.append(len(rows))
+    ids, starts, nuclei = np.asarray(rows, np.int64).reshape(-1, 3).T
+    marks = np.asarray([(before[count], MARKS[mark]) for count, mark in entry.marks], np.int64)
+    return {"ids": ids, "starts": starts, "nuclei": nuclei, "marks": marks.reshape(-1, 2)}
 
 
 def _encode_shard(
-    index: str, output: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
+    index: Path, output: Path, key: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
 ) -> Result:
-    utterances = _encoder(kind, values).encode(read_shard(Path(index)))
-    write(Path(output), utterances)
+    """Task: write one shard, encoded."""
+    utterances = _encoder(kind, values).encode(read_shard(index))
+    write(output, utterances, key)
     return {"utterances": len(utterances)}
 
 

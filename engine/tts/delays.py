@@ -106,7 +106,7 @@ def traced(words: Sequence[str], made: Sequence[TimedFrame], sample_rate: int) -
         FrameTiming(each.words, each.cpu_s, len(each.frame.pcm) / sample_rate) for each in made
     ]
     pcm = np.concatenate([each.frame.pcm for each in made])
-    return Trace(len(words), tuple(frames), _speech(pcm, sample_rate))
+    return Trace(len(words), tuple(frames), audible_span(pcm, sample_rate))
 
 
 def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
@@ -158,7 +158,7 @@ def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None
     return traced(words, made, model.info.sample_rate)
 
 
-def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
+def audible_span(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
     """Return the beginning and the end of the audible part, in seconds."""
     size = int(_WINDOW_S * sample_rate)
     windows = np.pad(pcm, (0, -len(pcm) % size)).reshape(-1, size)

@@ -21,8 +21,8 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.text.word import Word
 from engine.training.corpus import grammar
-from engine.training.evaluation.performance import speech_seconds
 from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
+from engine.training.evaluation.voices import speech_seconds
 from engine.training.fetching import fetch
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, RateRange, TtsModel, Voice
@@ -34,7 +34,7 @@ RATES: Final = "7,8,9,10,11,12,13"
 
 def texts(count: int) -> list[str]:
     draw = random.Random("fast speech")
-    sentences = [grammar.test_sentence(draw) for _ in range(2 * count)]
+    sentences = [grammar.sentence("test", draw) for _ in range(2 * count)]
     return [" ".join(pair) for pair in zip(sentences[::2], sentences[1::2], strict=True)]
 
 

@@ -42,7 +42,7 @@ import numpy.typing as npt
 from engine.settings import AudioSettings, SpeechSettings
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.training.corpus import grammar
-from engine.training.evaluation.performance import Spoken, say
+from engine.training.evaluation.voices import Spoken, say
 from engine.training.fetching import fetch
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.kokoro import parts, paths, session, synthesiser
@@ -89,7 +89,7 @@ def kokoro() -> tuple[synthesiser.KokoroSynthesiser, Voice, session.VoiceParts]:
 
 def sentences(count: int) -> list[str]:
     draw = random.Random("kokoro")
-    return [grammar.test_sentence(draw) for _ in range(count)]
+    return [grammar.sentence("test", draw) for _ in range(count)]
 
 
 def spoken(text: str, rate: float | None = None) -> Spoken:
@@ -358,7 +358,7 @@ def natural(size: Size) -> Figures:
             heard = whisper.hear(said.pcm, said.sample_rate)
             wrong[name] += words_wrong(text, heard, phonemizer_library())
             if score := naturalness(said):
-                scores[name].append(score.p808)
+                scores[name].append(score)
     count = sum(len(text.split()) for text in texts)
     for name, values in scores.items():
         less = np.array(values) - scores["word by word"]
@@ -371,12 +371,12 @@ def natural(size: Size) -> Figures:
 
 
 def long(size: Size) -> Figures:
-    from engine.training.evaluation.performance import syllables_of
+    from engine.training.evaluation.voices import syllables_of
     from tests.engine.training.bigram import errors_by_minute
 
     draw, texts, syllables = random.Random("long"), list[str](), 0
     while syllables < LONG_S * RATES[3]:
-        texts.append(grammar.test_sentence(draw))
+        texts.append(grammar.sentence("test", draw))
         syllables += syllables_of(texts[-1])
     sentence = spoken(" ".join(texts), RATES[3])
     minutes = errors_by_minute(sentence)

@@ -28,8 +28,8 @@ import numpy as np
 from engine.languages import SPOKEN
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import say, speech_seconds, syllables_of
 from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
+from engine.training.evaluation.voices import say, speech_seconds, syllables_of
 from engine.training.fetching import fetch
 from engine.tts.base import Voice
 from engine.tts.kokoro import synthesiser
@@ -77,7 +77,7 @@ def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
             / max(0.1, speech_seconds(said.pcm, said.sample_rate))
         )
         if name != REPLIES and (score := naturalness(said)):
-            scores.append(score.p808)
+            scores.append(score)
     return {**cell, "rates": rates, "p808": scores, "errors": errors}
 
 

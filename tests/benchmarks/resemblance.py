@@ -41,8 +41,8 @@ from engine.resources import resource
 from engine.runtime.host.voice_learning import learn_recording
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import Spoken, say
 from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
+from engine.training.evaluation.voices import Spoken, say
 from engine.tts import registry, voices
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.kokoro import paths, resemblance
@@ -237,7 +237,7 @@ def _mean(vectors: list[Any]) -> Any:
 
 def _rate(spoken: Spoken) -> float:
     found = naturalness(spoken)
-    return found.p808 if found else float("nan")
+    return found or float("nan")
 
 
 def _read(file: Path) -> Pcm:

@@ -16,27 +16,55 @@ import argparse
 import random
 import sys
 from pathlib import Path
+from statistics import mean
 
 from engine.resources import resource
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import FIGURES, UNMEASURED, details
-from engine.training.evaluation.parts import Parts, Size, Texts
+from engine.training.evaluation.parts import (
+    FIGURES,
+    UNMEASURED,
+    Results,
+    Size,
+    by_voice,
+    read_results,
+    share_wrong,
+    tasks_of,
+)
 from engine.training.evaluation.voices import depends_on, voices_of
 from engine.training.fetching import fetch
-from engine.training.tasks import do_tasks
+from engine.training.run import do_tasks
 from engine.tts.kokoro.voices import NAME as KOKORO
 
 RATES = (1.5, 2.0, 4.0, 6.0, 6.5)
 
 
-def texts(count: int) -> Texts:
+def texts(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Sentences and replies from templates of the grammar that no training uses."""
     draw = random.Random("voice")
     sentences: set[str] = set()
     while len(sentences) < count:
-        sentences.add(grammar.test_sentence(draw))
-    replies = sorted({grammar.short_reply(draw) for _ in range(10 * count)})
-    return Texts(tuple(sorted(sentences)), tuple(replies))
+        sentences.add(grammar.sentence("test", draw))
+    replies = sorted({grammar.sentence("short", draw) for _ in range(10 * count)})
+    return tuple(sorted(sentences)), tuple(replies)
+
+
+def details(results: Results) -> str:
+    """Word error rates of each voice, each rate and the replies, with the rates that were heard."""
+    lists = {
+        "all voices": results.sentences,
+        **by_voice(results.sentences),
+        **{f"{rate:g} SPS": heard for rate, heard in results.rates.items()},
+        "replies": results.replies,
+    }
+    lines = [
+        f"- {name}: words wrong {share_wrong(heard)}" for name, heard in lists.items() if heard
+    ]
+    means = (
+        f"{rate:g} -> {mean(each.rate for each in heard):.2f}"
+        for rate, heard in results.rates.items()
+        if heard
+    )
+    return "\n".join([*lines, f"- asked and measured SPS: {', '.join(means)}", ""])
 
 
 def main() -> None:
@@ -59,13 +87,13 @@ def main() -> None:
         rate_sentences=given.sentences,
         naturalness=8,
     )
-    parts = Parts("voice", voices, texts(given.sentences), size, depends_on(voices[0].source))
+    tasks = tasks_of("voice", voices, texts(given.sentences), size, depends_on(voices[0].source))
     given.into.mkdir(parents=True, exist_ok=True)
-    tasks = [task for task in parts.tasks if task.name.startswith(f"voice/{given.only}")]
+    asked = [task for task in tasks if task.name.startswith(f"voice/{given.only}")]
     try:
-        do_tasks("voice", given.into, tasks, given.workers, fresh=True)
+        do_tasks("voice", given.into, asked, given.workers)
     finally:
-        results = parts.results(given.into)
+        results = read_results(tasks, given.into)
         for figure in FIGURES:
             if (cell := figure.cell(results)) != UNMEASURED:
                 sys.stdout.write(f"{figure.name}: {cell}\n")

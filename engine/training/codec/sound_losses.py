@@ -8,6 +8,9 @@ from real speech only.
 
 import random
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 import torch
@@ -17,54 +20,45 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small_parts import mel_filters
 from engine.codec.source import SourceDecoder
-from engine.training.codec.speech import (
-    SLOT,
-    SOUND_NUMBERS,
-    CorpusUtterance,
-    PitchTrack,
-    Speech,
-    pitch_track,
-)
-from engine.training.loop import Learner, Losses, StepContext, mean_losses
-from engine.training.recipe import Schedule, Sound
-from engine.training.steps import BETAS, optimiser, optimiser_step
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, CorpusUtterance
+from engine.training.corpus.speakers import Sides, flat
+from engine.training.loop import Learner, Losses, optimiser, optimiser_step
+from engine.training.recipe import Sound
 
 ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
 SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
-READER_RATE: Final = 3.0  # of a reader that joins late, a factor on the schedule's learning rate
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
 CRITIC_SIZES: Final = (512, 1024, 2048)
 CRITIC_BANDS: Final = {512: 64, 1024: 96, 2048: 160}  # mel bands by FFT size
 MEL_FFT: Final = 1024
 MEL_BANDS: Final = 80
 FLOOR: Final = 1e-3  # of magnitudes inside logarithms
+WAVES_WEIGHT: Final = 0.5  # of multi-resolution spectra; mel spectra have 1
+PITCH_WEIGHT: Final = 4.0  # of the source's log pitch in voiced parts
+FEATURES_WEIGHT: Final = 2.0  # of the critic's inner layers; its verdict has 1
 LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # mean and deviation that normalise their logarithms
 
 
-class SpectralDistance(nn.Module):
-    """Distances of mel spectra, and of spectra at several FFT sizes."""
+_filters = cache(lambda size, bands, device: mel_filters(size, bands).to(device))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("filters", mel_filters(MEL_FFT, MEL_BANDS), persistent=False)
 
-    def mel(self, output: Tensor, real: Tensor) -> Tensor:
-        """Return the L1 distance of log mel spectra."""
-        filters = self.get_buffer("filters")
-        one, other = ((magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (output, real))
-        return functional.l1_loss(one, other)
+def mel_distance(output: Tensor, real: Tensor) -> Tensor:
+    """Return the L1 distance of log mel spectra."""
+    one, other = (log_mel(pcm, MEL_FFT, MEL_BANDS) for pcm in (output, real))
+    return functional.l1_loss(one, other)
 
-    def waves(self, output: Tensor, real: Tensor) -> Tensor:
-        """Return the multi-resolution STFT loss: L1 of log magnitudes plus spectral convergence,
-        averaged over FFT sizes.
-        """
-        total = output.new_zeros(())
-        for size in RESOLUTIONS:
-            one, other = magnitudes(output, size), magnitudes(real, size)
-            logs = functional.l1_loss((one + FLOOR).log(), (other + FLOOR).log())
-            gap = torch.linalg.vector_norm(one - other) / (torch.linalg.vector_norm(other) + FLOOR)
-            total = total + logs + gap
-        return total / len(RESOLUTIONS)
+
+def waves_distance(output: Tensor, real: Tensor) -> Tensor:
+    """Return the multi-resolution STFT loss: L1 of log magnitudes plus spectral convergence,
+    averaged over FFT sizes.
+    """
+    total = output.new_zeros(())
+    for size in RESOLUTIONS:
+        one, other = magnitudes(output, size), magnitudes(real, size)
+        logs = functional.l1_loss((one + FLOOR).log(), (other + FLOOR).log())
+        gap = torch.linalg.vector_norm(one - other) / (torch.linalg.vector_norm(other) + FLOOR)
+        total = total + logs + gap
+    return WAVES_WEIGHT * total / len(RESOLUTIONS)
 
 
 class Critic(nn.Module):
@@ -100,10 +94,9 @@ class _Judge(nn.Module):
         )
         self.verdict = weight(nn.Conv2d(2 * channels, 1, 3, padding=1))
         self._size = size
-        self.register_buffer("filters", mel_filters(size, CRITIC_BANDS[size]), persistent=False)
 
     def forward(self, pcm: Tensor) -> list[Tensor]:
-        logs = (magnitudes(pcm, self._size) @ self.get_buffer("filters") + FLOOR).log()
+        logs = log_mel(pcm, self._size, CRITIC_BANDS[self._size])
         picture = (logs[:, None] + LOG_MIDDLE) / LOG_SPREAD
         x = picture.contiguous(memory_format=torch.channels_last)
         outputs = []
@@ -139,10 +132,13 @@ def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Te
     return torch.stack(losses).mean()
 
 
+def log_mel(pcm: Tensor, size: int, bands: int) -> Tensor:
+    """Return log mel spectra of samples [B, S], [B, T, bands]."""
+    return (magnitudes(pcm, size) @ _filters(size, bands, pcm.device) + FLOOR).log()
+
+
 def magnitudes(pcm: Tensor, size: int) -> Tensor:
-    """Return magnitude spectra of samples [B, S], [B, T, size / 2 + 1]. They have a gradient at
-    zero too.
-    """
+    """Return magnitudes [B, T, size / 2 + 1] of samples [B, S], with a gradient at zero too."""
     window = torch.hann_window(size, device=pcm.device)
     bins = torch.stft(
         pcm.float(), size, size // 4, window=window, normalized=True, return_complex=True
@@ -151,69 +147,37 @@ def magnitudes(pcm: Tensor, size: int) -> Tensor:
 
 
 def fresh_reader(width: int) -> nn.Linear:
-    """Return an untrained phone reader: a linear layer from a frame's latents [D] to the logits of
-    the sounds in its slots.
-    """
+    """Return an untrained linear phone reader: latents [D] to logits of a frame's slots."""
     return nn.Linear(width, SLOTS * len(SOUND_NUMBERS))
 
 
 def reader_loss(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
-    """Return a phone reader's cross-entropy for latents [B, D, T], given the true sounds `slots`
-    [B, T * SLOTS].
-    """
+    """Return a reader's cross-entropy for latents [B, D, T], given true sounds [B, T * SLOTS]."""
     logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
     return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
-
-
-class PhoneReader:
-    """A linear classifier of phones. It judges the latents of a decoder's output, and learns from
-    those of real speech.
-    """
-
-    def __init__(self, schedule: Schedule, width: int, device: torch.device) -> None:
-        self.reader = fresh_reader(width).to(device)
-        self.optimiser = optimiser(self.reader, schedule, scale=READER_RATE)
-        self._clip = schedule.clip
-        self._real = torch.zeros(())  # its own loss, of the last windows
-
-    def judge(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
-        """Return the reader's loss for generated latents [B, D, T]. Store its loss for the real
-        latents that they replace, for the next learn().
-        """
-        self._real = reader_loss(self.reader, real, slots)
-        self.reader.requires_grad_(requires_grad=False)
-        of_made = reader_loss(self.reader, made, slots)
-        self.reader.requires_grad_(requires_grad=True)
-        return of_made
-
-    def learn(self) -> None:
-        """Do one optimiser step with the loss that judge() stored for real latents."""
-        optimiser_step(self._real, self.optimiser, self._clip)
 
 
 class SoundLearner(Learner):
     """Base of learners whose network makes samples. A critic joins late in the schedule."""
 
     def __init__(
-        self, recipe: Sound, speech: Speech, device: torch.device, **parts: nn.Module
+        self, recipe: Sound, speech: Sides[CorpusUtterance], device: str, **parts: nn.Module
     ) -> None:
-        """Make optimisers for the part that `averaged` names and for the critic. Other parts do not
-        learn here.
-        """
+        """Make optimisers for the averaged part and for the critic; other parts do not learn."""
         self._critic = Critic()
         super().__init__(recipe.schedule, device, **parts, critic=self._critic)
-        betas = ADVERSARIAL_BETAS if recipe.adversary_from < 1 else BETAS
-        making, rate = parts[self.averaged], recipe.critic_rate
+        making, rate, betas = parts[self.averaged], recipe.critic_rate, ADVERSARIAL_BETAS
         self.optimisers = {
             "all": optimiser(making, recipe.schedule, betas=betas),
             "critic": optimiser(self._critic, recipe.schedule, betas=betas, scale=rate),
         }
         self._sound = recipe
-        self._distance = SpectralDistance().to(device)
-        frames = recipe.window_frames
-        self._training = long_enough(speech.training, frames)
-        self._validation = long_enough(speech.validation, frames)
-        self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
+        shortest = recipe.window_frames * FRAME_SAMPLES
+        # One that does not fill a window would shorten its batch.
+        self._training, self._validation = (
+            tuple(each for each in flat(side) if len(each.pcm) >= shortest) or flat(side)
+            for side in (speech.training, speech.validation)
+        )
 
     @abstractmethod
     def _losses(
@@ -223,13 +187,13 @@ class SoundLearner(Learner):
         [B, S], and the losses by name.
         """
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         """Do one step of the network, and of the critic once it is due."""
-        pcm, output, losses = self._losses(self._training, context.draw)
+        pcm, output, losses = self._losses(self._training, draw)
         recipe = self._sound
         total = torch.stack(list(losses.values())).sum()
         report = {name: loss.detach() for name, loss in losses.items()}
-        if context.share >= recipe.adversary_from:
+        if share >= recipe.adversary_from:
             windows = slice(recipe.critic_windows)
             report["critic"] = self._train_critic(pcm[windows], output[windows])
             total = total + self._adversarial_loss(pcm[windows], output[windows])
@@ -239,35 +203,27 @@ class SoundLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._validation, draw)[2]
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        """Return the mean losses on validation data. The network stays in training mode, because in
-        eval mode all pulses begin as at the start of an utterance.
-        """
-        return mean_losses(self.validated)
-
-    def _track(self, utterance: CorpusUtterance) -> PitchTrack:
-        """Return the pitch of an utterance; it is measured once."""
-        if id(utterance) not in self._tracks:
-            self._tracks[id(utterance)] = pitch_track(utterance)
-        return self._tracks[id(utterance)]
+    @contextmanager
+    def _eval_mode(self) -> Iterator[None]:
+        """Stay in training mode: in eval mode all pulses begin as at the start of an utterance."""
+        yield
 
     def _decoded(
-        self, decoder: SourceDecoder, columns: Tensor, track: PitchTrack, pcm: Tensor
+        self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch, and the
-        losses of its own pitch and of its spectra.
+        """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch [B, 2,
+        T], and the losses of its own pitch and of its spectra.
         """
-        weights = self._sound
+        log_hz, weight = pitch.unbind(1)
         with self._autocast():
             shape = decoder.shape(columns)
-        missed = (shape.pitch - track.log_hz).abs() * track.weight
+        missed = (shape.pitch - log_hz).abs() * weight
         # The source and its filters are exact; a graphics card has no FFT in bf16 either.
-        output = decoder.samples(shape, track.log_hz)[:, 0]
+        output = decoder.samples(shape, log_hz)[:, 0]
         losses = {
-            "pitch": weights.pitch * missed.mean(),
-            "mel": weights.mel * self._distance.mel(output, pcm),
-            "waves": weights.waves * self._distance.waves(output, pcm),
+            "pitch": PITCH_WEIGHT * missed.mean(),
+            "mel": mel_distance(output, pcm),
+            "waves": waves_distance(output, pcm),
         }
         return output, losses
 
@@ -279,22 +235,12 @@ class SoundLearner(Learner):
         return loss.detach()
 
     def _adversarial_loss(self, pcm: Tensor, output: Tensor) -> Tensor:
-        """Return the network's loss in the critic: adversarial, and distances in the critic's inner
-        layers.
-        """
+        """Return the network's loss in the critic: of its verdict, and of its inner layers."""
         self._critic.requires_grad_(requires_grad=False)
         with self._autocast():
             of_made = self._critic(output)
             with torch.no_grad():
                 of_real = self._critic(pcm)
-            loss = self._sound.adversary * fooling_loss(of_made)
-            loss = loss + self._sound.features * feature_loss(of_real, of_made)
+            loss = fooling_loss(of_made) + FEATURES_WEIGHT * feature_loss(of_real, of_made)
         self._critic.requires_grad_(requires_grad=True)
         return loss
-
-
-def long_enough(side: tuple[CorpusUtterance, ...], frames: int) -> tuple[CorpusUtterance, ...]:
-    """Return the utterances that fill a window, because a shorter one would shorten its batch; all
-    of them if none is long enough.
-    """
-    return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

@@ -1,14 +1,14 @@
-"""The corpus in memory, for networks that make sound or recognise speakers: training, validation
-and held-out utterances, with the sound (phone) and the pitch at each time.
+"""The corpus in memory, for networks that make sound or recognise speakers: utterances with the
+sound (phone) and the pitch at each time.
 
-Invariants: an utterance is always on the same of these three sides. There is a pitch at each time;
-in unvoiced parts it is interpolated and has a small weight in the loss.
+Invariants: an utterance is always on the same side. There is a pitch at each time; in unvoiced
+parts it is interpolated and has a small weight in the loss.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -20,8 +20,8 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE
 from engine.codec.small_parts import HOP
 from engine.codec.source import HIGHEST_HZ, LOWEST_HZ, MIDDLE_HZ
-from engine.training.corpus.shards import Shard, read_shards
-from engine.training.corpus.speakers import group_by_speaker, split, virtual_speakers
+from engine.training.corpus.shards import Shard, floats, read_shards
+from engine.training.corpus.speakers import Sides, split
 from engine.training.corpus.utterance import Entry
 from engine.training.run import Run
 from engine.training.teachers import sounds
@@ -44,19 +44,38 @@ class CorpusUtterance:
     def speaker(self) -> int:
         return self.entry.speaker
 
+    @property
+    def seconds(self) -> float:
+        return len(self.pcm) / SAMPLE_RATE
+
+    @property
+    def rate(self) -> float:
+        """Syllables a second."""
+        return self.entry.rate
+
+    @cached_property
+    def pitch(self) -> Tensor:
+        """The pitch, as pitch_track() measures it."""
+        return pitch_track(self)
+
     def samples(self, start: int, length: int) -> Tensor:
-        """Return fp32 samples [length] from sample `start` on, with zeros after the utterance's
-        end.
+        """Return fp32 samples [length] from `start` on, with zeros outside of the utterance."""
+        part = torch.from_numpy(floats(self.pcm[max(0, start) : start + length]))
+        lead = max(0, -start)
+        return functional.pad(part, (lead, length - lead - len(part)))
+
+    def pitch_of(self, first: int, frames: int) -> Tensor:
+        """Return the target pitch of `frames` codec frames from frame `first` on, [2, frames *
+        COLUMNS]. Its weight is 0 after the utterance.
         """
-        part = self.pcm[start : start + length].astype(np.float32) / 32768
-        out = torch.zeros(length)
-        out[: len(part)] = torch.from_numpy(part)
-        return out
+        begin, end = first * COLUMNS + AHEAD, (first + frames) * COLUMNS + AHEAD
+        missing = max(0, end - self.pitch.shape[1])
+        log_hz = functional.pad(self.pitch[:1], (0, missing), mode="replicate")
+        weight = functional.pad(self.pitch[1:], (0, missing))
+        return torch.cat((log_hz, weight))[:, begin:end]
 
     def slots(self, start: int, length: int) -> Tensor:
-        """Return the number (see SOUND_NUMBERS) of the sound in each 20 ms slot from sample `start`
-        on, [length / SLOT], int64.
-        """
+        """Return the number of the sound in each slot from `start` on, [length / SLOT]."""
         starts = np.asarray(self.entry.starts)
         names = [(sounds.of_ipa(phone) or (sounds.PAUSE,))[0] for phone in self.entry.phones]
         numbers = np.asarray([SOUND_NUMBERS[name] for name in names])
@@ -66,43 +85,15 @@ class CorpusUtterance:
         slots[(places < 0) | (middles >= self.entry.end)] = SOUND_NUMBERS[sounds.PAUSE]
         return torch.from_numpy(slots)
 
-
-@dataclass(frozen=True)
-class Speech:
-    """Utterances on three sides: for training, for validation, and held out."""
-
-    training: tuple[CorpusUtterance, ...]
-    validation: tuple[CorpusUtterance, ...]
-    held_out: tuple[CorpusUtterance, ...]  # speakers never trained on
-
-    def window(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random, length: int
-    ) -> tuple[CorpusUtterance, int]:
-        """Draw an utterance from a side and a window of `length` samples in it. Return the
-        utterance and the window's first sample.
-        """
-        utterance = draw.choice(side)
-        room = max(0, len(utterance.pcm) - length)
-        return utterance, draw.randrange(room // SLOT + 1) * SLOT
+    def draw_start(self, draw: random.Random, length: int, step: int) -> int:
+        """Draw the first sample, a multiple of `step`, of a window of `length` samples."""
+        return draw.randrange(max(0, len(self.pcm) - length) // step + 1) * step
 
 
-def read_speech(run: Run, hours: float) -> Speech:
-    """Read the first `hours` of the corpus. If it has no held-out speakers, four training
-    utterances take their place. InvalidInput if there is no speech to train on.
-    """
-    utterances: list[CorpusUtterance] = []
-    for shard in first_shards(run, hours):
-        pcm = shard.pcm()
-        for entry in shard.entries:
-            part = pcm[entry.offset : entry.offset + entry.length]
-            utterances.append(CorpusUtterance(entry, part))
-    people = group_by_speaker(utterances)
-    training, validation = (
-        tuple(chain.from_iterable(side.values())) for side in split(run.recipe, people)
-    )
-    left_out = {person.number for person in virtual_speakers(run.recipe) if person.held_out}
-    held_out = tuple(each for each in utterances if each.speaker in left_out)
-    return Speech(training, validation, held_out or training[:4])
+def read_speech(run: Run, hours: float) -> Sides[CorpusUtterance]:
+    """Read the first `hours` of the corpus. InvalidInput if there is no speech to train on."""
+    spoken = (each for shard in first_shards(run, hours) for each in shard.spoken())
+    return split(run.recipe, (CorpusUtterance(*each) for each in spoken))
 
 
 def first_shards(run: Run, hours: float) -> Iterator[Shard]:
@@ -115,58 +106,22 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
         yield shard
 
 
-@dataclass(frozen=True)
-class PitchTrack:
-    """The logarithm of the pitch in Hz, and its weight in the loss (1 = voiced), both [..., T], one
-    value every 10 ms.
-    """
-
-    log_hz: Tensor
-    weight: Tensor
-
-    def window(self, first: int, frames: int) -> "PitchTrack":
-        """Return the target pitch of `frames` codec frames from frame `first` on, [frames *
-        COLUMNS].
-        """
-        begin = first * COLUMNS + AHEAD
-        end = begin + frames * COLUMNS
-        missing = max(0, end - len(self.log_hz))
-        log_hz = functional.pad(self.log_hz[None, None], (0, missing), mode="replicate")[0, 0]
-        return PitchTrack(log_hz[begin:end], functional.pad(self.weight, (0, missing))[begin:end])
-
-    def to(self, device: torch.device) -> "PitchTrack":
-        return PitchTrack(self.log_hz.to(device), self.weight.to(device))
-
-
-def pitch_track(utterance: CorpusUtterance) -> PitchTrack:
-    """Measure the pitch of an utterance by autocorrelation (Boersma, 1993), one value
-    every 10 ms.
+def pitch_track(utterance: CorpusUtterance) -> Tensor:
+    """Measure the pitch of an utterance by autocorrelation (Boersma, 1993). Return the logarithm of
+    the pitch in Hz and its weight in the loss (1 = voiced), [2, T], one column every 10 ms.
     """
     import parselmouth  # training only
 
-    sound = parselmouth.Sound(utterance.pcm.astype(np.float64) / 32768, SAMPLE_RATE)
+    sound = parselmouth.Sound(floats(utterance.pcm).astype(np.float64), SAMPLE_RATE)
     pitch = sound.to_pitch_ac(
         time_step=HOP / SAMPLE_RATE, pitch_floor=LOWEST_HZ, pitch_ceiling=HIGHEST_HZ
     )
-    count = -(-len(utterance.pcm) // HOP)
-    middles = (np.arange(count) + 0.5) * HOP / SAMPLE_RATE
-    places = np.clip(np.searchsorted(pitch.xs(), middles), 0, len(pitch.xs()) - 1)
-    hz = pitch.selected_array["frequency"][places]
+    moments = np.arange(-(-len(utterance.pcm) // HOP))
+    places = np.searchsorted(pitch.xs(), (moments + 0.5) * HOP / SAMPLE_RATE)
+    hz = pitch.selected_array["frequency"][np.clip(places, 0, len(pitch.xs()) - 1)]
     voiced = hz > 0
-    if not voiced.any():
-        return PitchTrack(
-            torch.full((count,), float(np.log(MIDDLE_HZ))), torch.full((count,), UNVOICED_WEIGHT)
-        )
-    moments = np.arange(count)
-    log_hz = np.interp(moments, moments[voiced], np.log(hz[voiced]))
+    log_hz = np.full(len(hz), np.log(MIDDLE_HZ))
+    if voiced.any():
+        log_hz = np.interp(moments, moments[voiced], np.log(hz[voiced]))
     weight = np.where(voiced, 1.0, UNVOICED_WEIGHT)
-    return PitchTrack(torch.from_numpy(log_hz).float(), torch.from_numpy(weight).float())
-
-
-def stack_tracks(tracks: Sequence[PitchTrack], frames: int) -> PitchTrack:
-    """Stack the first `frames` codec frames of several tracks into one track [B, T]."""
-    columns = frames * COLUMNS
-    return PitchTrack(
-        torch.stack([track.log_hz[:columns] for track in tracks]),
-        torch.stack([track.weight[:columns] for track in tracks]),
-    )
+    return torch.from_numpy(np.stack((log_hz, weight))).float()

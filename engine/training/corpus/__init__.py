@@ -1,3 +1,1 @@
-"""The corpus of synthesised speech: texts, speakers, utterances, and shards (files of
-ten minutes).
-"""
+"""The corpus of synthesised speech: texts, speakers, utterances, and shards (files) of them."""

@@ -1,42 +1,51 @@
-"""Sentences an assistant says, drawn from a small grammar of our own (grammar.toml).
+"""Texts to speak: sentences of an assistant, drawn from a small grammar of our own (grammar.toml),
+and sentences of plain prose from the manuals and licences on a Debian machine.
 
-Invariant: templates marked for testing are never drawn for training, whatever the seed.
+Invariants: templates for testing are never drawn for training, whatever the seed. A sentence of
+prose has only words of letters, apostrophes and hyphens, and punctuation that the voice knows, so
+that all synthesisers and the phonemizer read the same words.
 """
 
+import gzip
 import random
 import re
 import tomllib
+import zlib
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 _FILE: Final = Path(__file__).with_name("grammar.toml")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
-
-
-def sentence(draw: random.Random) -> str:
-    """Draw a sentence for training."""
-    return _random_sentence("train", draw)
-
-
-def test_sentence(draw: random.Random) -> str:
-    """Draw a sentence for testing, from templates that training never uses."""
-    return _random_sentence("test", draw)
-
-
-def reply(draw: random.Random) -> str:
-    """Draw a reply of one to three words, for training."""
-    return _random_sentence("reply", draw)
-
-
-def short_reply(draw: random.Random) -> str:
-    """Draw a reply of one to three words, for testing."""
-    return _random_sentence("short", draw)
+FOLDERS: Final = (
+    "/usr/share/info",
+    "/usr/share/common-licenses",
+    "/usr/share/doc",
+    "/usr/share/perl",
+)
+SUFFIXES: Final = (".gz", ".txt", ".rst", ".pod", ".md", "")
+LARGEST_BYTES: Final = 4_000_000
+SHORTEST, LONGEST = 4, 30  # words
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_PLAIN: Final = re.compile(r"[A-Z][a-z']*(?:,? (?:I|[a-z]+(?:['-][a-z]+)?))*[.!?]")
+_ODD: Final = re.compile(r"(\w)\1\1|\b[b-hj-z]\b|\b[bcdfghjklmnpqrstvwxz]{3,}\b")
 
 
 def templates(kind: str) -> tuple[str, ...]:
-    """Return the templates of one kind: "train", "reply", "test" or "short"."""
+    """Return the templates of one kind: "train" and "test" are sentences, "reply" (for training)
+    and "short" (for testing) are replies of one to three words.
+    """
     return tuple(_grammar()[kind])
+
+
+def sentence(kind: str, draw: random.Random) -> str:
+    """Draw a template of one kind, fill its slots, and capitalise its first letter."""
+    text = str(draw.choice(templates(kind)))
+    slots = _grammar()["slots"]
+    while match := _SLOT.search(text):
+        text = text[: match.start()] + draw.choice(slots[match[1]]) + text[match.end() :]
+    return text[0].upper() + text[1:]
 
 
 @lru_cache(maxsize=1)
@@ -44,10 +53,40 @@ def _grammar() -> dict[str, Any]:  # Any: lists of templates, and the table of s
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
-def _random_sentence(kind: str, draw: random.Random) -> str:
-    """Draw a template, fill its slots, and capitalise its first letter."""
-    text = str(draw.choice(templates(kind)))
-    slots = _grammar()["slots"]
-    while match := _SLOT.search(text):
-        text = text[: match.start()] + draw.choice(slots[match[1]]) + text[match.end() :]
-    return text[0].upper() + text[1:]
+def prose(files: Iterable[Path] | None = None) -> list[str]:
+    """Return distinct clean sentences, sorted, so that a machine always gives the same list.
+
+    `files` = None reads the files that Debian installs.
+    """
+    texts: set[str] = set()
+    for text in _texts(_machine_files() if files is None else files):
+        for paragraph in re.split(r"\n\s*\n", text):
+            joined = " ".join(paragraph.split())
+            texts.update(filter(_is_clean, _SENTENCE.split(joined)))
+    return sorted(texts)
+
+
+def _is_clean(sentence: str) -> bool:
+    words = sentence.count(" ") + 1
+    fits = SHORTEST <= words <= LONGEST and len(sentence) < 8 * words
+    return fits and _PLAIN.fullmatch(sentence) is not None and not _ODD.search(sentence)
+
+
+def _machine_files() -> Iterator[Path]:
+    for folder in FOLDERS:
+        for file in sorted(Path(folder).rglob("*")):
+            if file.suffix in SUFFIXES or ".info" in file.name:
+                yield file
+
+
+def _texts(files: Iterable[Path]) -> Iterator[str]:
+    """Yield the text of each readable file; other files are skipped."""
+    for file in files:
+        try:
+            if not file.is_file() or file.stat().st_size > LARGEST_BYTES:
+                continue
+            with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
+                content = opened.read(LARGEST_BYTES)
+        except (OSError, EOFError, zlib.error):
+            continue
+        yield content.decode("utf-8", "ignore")

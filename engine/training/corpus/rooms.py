@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.signal import fftconvolve
 
 Pcm = npt.NDArray[np.float32]
 
@@ -33,16 +34,12 @@ def _echoing(
     pcm: Pcm, sample_rate: int, draw: random.Random, dice: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """Convolve samples with a random room response: a direct path, then decaying noise."""
-    seconds = draw.uniform(*ECHO_SECONDS)
-    count = int(seconds * sample_rate)
+    count = int(draw.uniform(*ECHO_SECONDS) * sample_rate)
     tail = dice.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
-    tail /= np.sqrt(np.sum(np.square(tail)))
     direct = draw.uniform(*DIRECT_SHARE)
-    impulse = tail * np.sqrt(1 - direct)
+    impulse = tail * np.sqrt((1 - direct) / np.sum(np.square(tail)))
     impulse[0] += np.sqrt(direct)
-    size = 1 << (len(pcm) + count).bit_length()
-    spectrum = np.fft.rfft(pcm, size) * np.fft.rfft(impulse, size)
-    sound: npt.NDArray[np.float64] = np.fft.irfft(spectrum, size)[: len(pcm)]
+    sound: npt.NDArray[np.float64] = fftconvolve(pcm, impulse)[: len(pcm)]
     return sound
 
 

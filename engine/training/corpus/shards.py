@@ -1,19 +1,39 @@
-"""The corpus on disk: shards of about ten minutes, a FLAC file and a JSON file each.
+"""The stage `corpus`: draw texts, let synthesisers speak them, and write shards of about ten
+minutes, a FLAC file and a JSON file each.
 
-Invariant: the JSON file is written last, so a shard is either complete or absent.
+Invariants: a shard is a pure function of the recipe and its number, so any process may make it, on
+any machine with the same synthesisers. The JSON file is written last, so a shard is either complete
+or absent.
 """
 
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, fields
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import soundfile
 
-from engine.training.corpus.utterance import SAMPLE_RATE, Entry, Utterance
-from engine.training.run import read_json, write_json
+from engine.text.phonemes import Espeak
+from engine.training.corpus import grammar
+from engine.training.corpus.utterance import (
+    SAMPLE_RATE,
+    Entry,
+    Plan,
+    Utterance,
+    draw_plan,
+    finish,
+    seconds,
+)
+from engine.training.recipe import Recipe
+from engine.training.run import Result, Run, Task, fingerprint, read_json, run_tasks, write_json
+from engine.training.teachers import synthesisers, whole_sentences
+from engine.training.teachers.synthesisers import Take
+from engine.tts.kokoro.voices import NAME as KOKORO
+
+TEXTS_FILE: Final = "texts.json"  # prose of this machine
 
 
 @dataclass(frozen=True)
@@ -28,55 +48,20 @@ class Shard:
         """The shard's JSON file."""
         return self.sound.with_suffix(".json")
 
-    def pcm(self) -> npt.NDArray[np.int16]:
-        """The samples of the entire shard."""
-        samples: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
-        return samples
-
-    def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.float32]]]:
-        """Yield every utterance with its fp32 samples."""
-        pcm = self.pcm()
-        for entry in self.entries:
-            part = pcm[entry.offset : entry.offset + entry.length]
-            yield entry, part.astype(np.float32) / np.float32(32768)
-
     @property
     def seconds(self) -> float:
         return sum(entry.length for entry in self.entries) / SAMPLE_RATE
 
-
-def index_file(folder: Path, number: int) -> Path:
-    return folder / f"{number:04d}.json"
-
-
-def write_shard(folder: Path, number: int, utterances: Sequence[Utterance], key: str) -> None:
-    """Write a shard with `key`, the fingerprint of its recipe. After an interrupted write there is
-    no shard.
-    """
-    index = index_file(folder, number)
-    sound = index.with_suffix(".flac")
-    partial = index.with_suffix(".partial")
-    parts = [
-        np.clip(utterance.pcm * 32767, -32768, 32767).astype(np.int16) for utterance in utterances
-    ]
-    pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
-    soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
-    partial.replace(sound)
-    offset, entries = 0, list[dict[str, Any]]()
-    for utterance, part in zip(utterances, parts, strict=True):
-        row = {each.name: getattr(utterance, each.name) for each in fields(Entry)}
-        row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
-        entries.append(row)
-        offset += len(part)
-    write_json(index, {"key": key, "utterances": entries})
+    def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.int16]]]:
+        """Yield every utterance with its samples."""
+        pcm: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
+        for entry in self.entries:
+            yield entry, pcm[entry.offset : entry.offset + entry.length]
 
 
-def delete_others(folder: Path, key: str, numbers: Container[int]) -> None:
-    """Delete the shards of other recipes, and those whose number is not in `numbers`."""
-    for index in folder.glob("[0-9]*.json"):
-        if int(index.stem) not in numbers or read_json(index).get("key") != key:
-            index.unlink()
-            index.with_suffix(".flac").unlink(missing_ok=True)
+def floats(pcm: npt.NDArray[np.int16]) -> npt.NDArray[np.float32]:
+    """Return samples between -1 and 1."""
+    return pcm.astype(np.float32) / np.float32(32768)
 
 
 def read_shards(folder: Path) -> tuple[Shard, ...]:
@@ -92,3 +77,91 @@ def read_shard(index: Path) -> Shard:
         row |= {"phones": tuple(row["phones"].split()), "starts": tuple(row["starts"])}
         entries.append(Entry(**row | {"marks": marks}))
     return Shard(index.with_suffix(".flac"), tuple(entries))
+
+
+# ------------------------------------------------------------------------ stage
+
+
+def make_corpus(run: Run) -> dict[str, float]:
+    """Make all missing shards in `run.workers` processes, and delete the shards of other recipes.
+    Return the hours of speech.
+    """
+    recipe, folder = run.recipe, run.stage("corpus")
+    _prepare(recipe)
+    if recipe.corpus.grammar_share < 1 and not (folder / TEXTS_FILE).is_file():
+        write_json(folder / TEXTS_FILE, {"prose": grammar.prose()})
+    count = max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds))
+    wanted = [folder / f"{number:04d}.json" for number in range(count)]
+    for index in folder.glob("[0-9]*.json"):
+        if index not in wanted or read_json(index).get("key") != shard_key(recipe):
+            index.unlink()
+            index.with_suffix(".flac").unlink(missing_ok=True)
+    tasks = [
+        Task(f"shard {index.stem}", _make_shard, (index, recipe, number))
+        for number, index in enumerate(wanted)
+        if not index.is_file()
+    ]
+    for _ in run_tasks("corpus", tasks, run.workers):
+        pass
+    hours = sum(shard.seconds for shard in read_shards(folder)) / 3600
+    return {"hours": round(hours, 3)}
+
+
+def _prepare(recipe: Recipe) -> None:
+    """Check that the synthesisers are installed, and fetch Kokoro if the recipe uses it."""
+    if KOKORO in recipe.corpus.synthesisers:
+        whole_sentences.model()
+    for name in recipe.corpus.synthesisers:
+        synthesisers.speak_all(name, ())
+
+
+def shard_key(recipe: Recipe) -> str:
+    """Return the fingerprint of all settings that decide the shards, except their count."""
+    return fingerprint(recipe.seed, replace(recipe.corpus, hours=1.0))
+
+
+def _make_shard(index: Path, recipe: Recipe, number: int) -> Result:
+    """Task: write one shard, which carries the fingerprint of its recipe."""
+    file = index.with_name(TEXTS_FILE)
+    texts = tuple(read_json(file)["prose"]) if recipe.corpus.grammar_share < 1 else ()
+    utterances = list(speak_plans(shard_plans(recipe, texts, number), Espeak()))
+    parts = [
+        np.clip(utterance.pcm * 32767, -32768, 32767).astype(np.int16) for utterance in utterances
+    ]
+    pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
+    partial = index.with_suffix(".partial")
+    soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
+    partial.replace(index.with_suffix(".flac"))
+    offset, entries = 0, list[dict[str, Any]]()
+    for utterance, part in zip(utterances, parts, strict=True):
+        row = {each.name: getattr(utterance, each.name) for each in fields(Entry)}
+        row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
+        entries.append(row)
+        offset += len(part)
+    write_json(index, {"key": shard_key(recipe), "utterances": entries})
+    return {"utterances": len(utterances)}
+
+
+def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]:
+    """Draw the plans (text, speaker, rates) of a shard's utterances."""
+    draw = random.Random(f"{recipe.seed} shard {number}")
+    plans: list[Plan] = []
+    while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
+        plans.append(draw_plan(recipe, texts, draw))
+    return plans
+
+
+def speak_plans(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
+    """Speak plans, with one call of each synthesiser. Yield the utterances in order, without those
+    that could not be spoken.
+    """
+    takes: dict[int, Take | None] = {}
+    for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
+        numbers = [n for n, plan in enumerate(plans) if plan.speaker.base.synthesiser == name]
+        requests = [plans[number].request() for number in numbers]
+        takes |= zip(numbers, synthesisers.speak_all(name, requests), strict=True)
+    for number, plan in enumerate(plans):
+        take = takes[number]
+        utterance = finish(plan, take, espeak) if take else None
+        if utterance is not None:
+            yield utterance

@@ -1,28 +1,26 @@
 """Virtual speakers: a few synthesised voices with changed pitch, vocal tract and spectral tilt.
-Kokoro's voices are changed less, and many of them are blended with a second one.
 
 Invariant: speaker number n of a recipe is always the same person.
 """
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, Protocol, TypeVar
+from itertools import chain
+from typing import Any, Final, Generic, TypeVar
 
 from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
 from engine.tts.kokoro.voices import ENGLISH_NAMES
 from engine.tts.kokoro.voices import NAME as KOKORO
 
-
-class HasSpeaker(Protocol):
-    @property
-    def speaker(self) -> int: ...
-
-
-_Utterance = TypeVar("_Utterance", bound=HasSpeaker)
+LOWEST_WARP: Final = -0.3  # octaves
+VALIDATION_SHARE: Final = 0.02  # of a speaker's utterances
+_Utterance = TypeVar("_Utterance", bound=Any)  # with a number `speaker`
+People = dict[int, tuple[_Utterance, ...]]
+"""Utterances by speaker."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,10 @@ class Base:
     share: float  # of the virtual speakers
     highest_warp: float  # octaves
     follows_pitch: bool = False
-    lowest_warp: float = -0.3
 
 
 # sps: syllables of 10 grammar sentences over the time from first to last sound, measured
-# (Belinda and Arthur have the values of Clara and Alan).
+# (Belinda and Arthur have the values of Clara and Alan). Recipes name the first four of Kokoro's.
 BASES: Final = (
     Base("flite", "rms", 100.0, 4.3, 5.0, 0.38),
     Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, follows_pitch=True),
@@ -54,14 +51,11 @@ BASES: Final = (
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
     *(
-        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True, lowest_warp=-0.12)
-        for name in ENGLISH_NAMES
+        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True)
+        for name in dict.fromkeys(("Heart", "Michael", "Kore", "Sarah", *ENGLISH_NAMES))
         if name != "Nicole"  # whispers
     ),
 )
-# Voices of Kokoro for held-out speakers; all others are for training.
-_HELD_OUT: Final = {"Kore", "Sarah", "Echo", "Fenrir", "Isabella", "Fable"}
-_MIXED: Final = 0.75  # of Kokoro's speakers that are not an own voice
 
 
 @dataclass(frozen=True)
@@ -81,38 +75,21 @@ class Speaker:
 
 @lru_cache(maxsize=4)
 def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
-    """Return all speakers of a recipe. The first ones are the synthesisers' own voices,
-    unchanged.
-    """
+    """Return all speakers of a recipe, the synthesisers' own voices, unchanged, first."""
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
-    trained, kept = (
-        [
-            each
-            for each in bases
-            if each.synthesiser != KOKORO or (each.voice in _HELD_OUT) == held_out
-        ]
-        for held_out in (False, True)
-    )
     draw = random.Random(f"{recipe.seed} speakers")
-    own = min(len(trained), corpus.speakers - corpus.held_out_speakers)
+    own = min(len(bases), corpus.speakers - corpus.held_out_speakers)
     held_out = set(draw.sample(range(own, corpus.speakers), corpus.held_out_speakers))
     people = []
     for number in range(corpus.speakers):
         is_own = number < own
-        side = kept if number in held_out else trained
-        base = trained[number] if is_own else draw.choices(side, [b.share for b in side])[0]
-        warp = 1.0 if is_own else 2 ** draw.uniform(base.lowest_warp, base.highest_warp)
+        base = bases[number] if is_own else draw.choices(bases, [b.share for b in bases])[0]
+        warp = 1.0 if is_own else 2 ** draw.uniform(LOWEST_WARP, base.highest_warp)
         pitch = base.pitch_hz * (1.0 if is_own else 2 ** draw.uniform(-0.35, 0.4))
         tilt = 0.0 if is_own else draw.uniform(-5.0, 5.0)
-        mixed = () if is_own or base.synthesiser != KOKORO else _mixed(draw, base, side)
-        people.append(Speaker(number, base, warp, pitch, tilt, number in held_out, mixed))
+        people.append(Speaker(number, base, warp, pitch, tilt, number in held_out))
     return tuple(people)
-
-
-def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple[str, float], ...]:
-    others = [each.voice for each in side if each.synthesiser == KOKORO and each != base]
-    return ((draw.choice(others), draw.uniform(0.2, 0.6)),) if draw.random() < _MIXED else ()
 
 
 def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:
@@ -128,32 +105,38 @@ def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:
     return draw.choices(people, weights)[0]
 
 
-def group_by_speaker(utterances: Iterable[_Utterance]) -> dict[int, list[_Utterance]]:
-    """Group utterances by the number of their speaker, in the same order."""
+@dataclass(frozen=True)
+class Sides(Generic[_Utterance]):
+    """Utterances by speaker: to train on, to validate with, and of held-out speakers."""
+
+    training: People[_Utterance]
+    validation: People[_Utterance]
+    held_out: People[_Utterance] = field(default_factory=dict)
+
+
+def flat(people: People[_Utterance]) -> tuple[_Utterance, ...]:
+    """Return the utterances of all speakers."""
+    return tuple(chain.from_iterable(people.values()))
+
+
+def split(recipe: Recipe, utterances: Iterable[_Utterance]) -> Sides[_Utterance]:
+    """Split utterances into sides. If no speaker has enough utterances, those to train on also
+    validate. InvalidInput if there are none to train on.
+    """
+    left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
     people: dict[int, list[_Utterance]] = {}
     for each in utterances:
         people.setdefault(each.speaker, []).append(each)
-    return people
-
-
-def split(
-    recipe: Recipe, people: Mapping[int, Sequence[_Utterance]]
-) -> tuple[dict[int, tuple[_Utterance, ...]], dict[int, tuple[_Utterance, ...]]]:
-    """Split utterances by speaker into those to train on and those to validate with. Held-out
-    speakers are in neither. If no speaker has enough utterances, both are the same. InvalidInput if
-    there are none to train on.
-    """
-    left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
-    training: dict[int, tuple[_Utterance, ...]] = {}
-    validation: dict[int, tuple[_Utterance, ...]] = {}
+    sides = Sides[_Utterance]({}, {})
     for number, person in people.items():
+        count = max(1, round(len(person) * VALIDATION_SHARE))
         if number in left_out:
-            continue
-        count = max(1, round(len(person) * recipe.corpus.validation_share))
-        if len(person) > count + 1:
-            validation[number] = tuple(person[:count])
-            person = person[count:]
-        training[number] = tuple(person)
-    if not training:
+            sides.held_out[number] = tuple(person)
+        elif len(person) > count + 1:
+            sides.validation[number] = tuple(person[:count])
+            sides.training[number] = tuple(person[count:])
+        else:
+            sides.training[number] = tuple(person)
+    if not sides.training:
         raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
-    return training, validation or training
+    return sides if sides.validation else replace(sides, validation=sides.training)

@@ -16,10 +16,9 @@ import soxr
 from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus import grammar
-from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import Speaker, draw_speaker
 from engine.training.recipe import Corpus, Recipe
-from engine.training.teachers.sounds import phoned
+from engine.training.teachers.sounds import match, phoned
 from engine.training.teachers.synthesisers import EXACT, Request, Take
 
 Pcm = npt.NDArray[np.float32]
@@ -32,6 +31,8 @@ LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is c
 LONGEST_SECONDS: Final = 32.0
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
+HESITATIONS: Final = 0.35  # share of utterances below 3 SPS that get fillers
+RATE_CHANGES: Final = 0.2  # share of Kokoro's utterances whose rate changes inside
 _FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
 # People who speak slowly pause between words more than they stretch the sounds. When sounds were
 # stretched to 2 SPS, pocketsphinx got 36 % of the words wrong (bigram; open 92 %). When the same
@@ -96,34 +97,27 @@ class Utterance(Entry):
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
     """Draw text, speaker and rates of the next utterance."""
-    corpus = recipe.corpus
-    speaker = draw_speaker(recipe, draw)
-    text = draw_text(prose, draw, corpus)
+    corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
+    text = script = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, text, speaker, ())
-    rate = _draw_rate(recipe, draw)
-    script = text
-    if rate < 3.0 and draw.random() < corpus.hesitations:
+    rates: tuple[float, ...] = (_draw_rate(corpus, draw),)
+    if rates[0] < 3.0 and draw.random() < HESITATIONS:
         script = _add_hesitations(text, draw)
-    rates: tuple[float, ...] = (rate,)
     changes = speaker.base.synthesiser in EXACT and text.count(" ") >= 5
-    if draw.random() < corpus.rate_changes and changes:
-        rates = (rate, _draw_rate(recipe, draw))
+    if draw.random() < RATE_CHANGES and changes:
+        rates = (*rates, _draw_rate(corpus, draw))
     return Plan(text, script, speaker, rates)
 
 
 def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
-    """Draw a short reply, a sentence, or two short sentences; never from the grammar's test
-    templates.
-    """
+    """Draw a short reply, or one or two sentences; never from the grammar's test templates."""
     if corpus.replies and draw.random() < corpus.replies:
-        return grammar.reply(draw)
-    if not prose or draw.random() < corpus.grammar_share:
-        text = grammar.sentence(draw)
-    else:
-        text = draw.choice(prose)
+        return grammar.sentence("reply", draw)
+    from_grammar = not prose or draw.random() < corpus.grammar_share
+    text = grammar.sentence("train", draw) if from_grammar else draw.choice(prose)
     if len(text) < 60 and draw.random() < 0.3:
-        text += " " + grammar.sentence(draw)
+        text += " " + grammar.sentence("train", draw)
     return text
 
 
@@ -179,25 +173,19 @@ def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan
     """
     # A generator of its own, so that pauses do not change who speaks next in the shard.
     dice = random.Random(f"{plan.text} {plan.rates}")
-    pieces, starts = [utterance.pcm[: utterance.starts[0]]], []
     before, shift, phone, deficit = utterance.starts[0], 0, 0, 0.0
+    pieces, starts = [utterance.pcm[:before]], list(utterance.starts)
     (rate,) = plan.rates
-    voiced_words = [word for word in words if word.phones]
-    for number, word in enumerate(voiced_words):
-        starts += [start + shift for start in utterance.starts[phone : phone + len(word.phones)]]
+    for word in [word for word in words if word.phones][:-1]:
         phone += len(word.phones)
-        if number == len(voiced_words) - 1:
-            break
         lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
         deficit += lacking * dice.uniform(*UNEVEN)
         if deficit >= SHORTEST_PAUSE:
             pause, deficit = int(deficit), 0.0
-            pieces += [
-                with_fades(utterance.pcm[before : utterance.starts[phone]]),
-                np.zeros(pause, np.float32),
-            ]
-            before = utterance.starts[phone]
-            shift += pause
+            pieces.append(with_fades(utterance.pcm[before : utterance.starts[phone]]))
+            pieces.append(np.zeros(pause, np.float32))
+            before, shift = utterance.starts[phone], shift + pause
+        starts[phone:] = [start + shift for start in utterance.starts[phone:]]
     pieces.append(utterance.pcm[before:])
     return replace(
         utterance, pcm=np.concatenate(pieces), starts=tuple(starts), end=utterance.end + shift
@@ -206,8 +194,7 @@ def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan
 
 def with_fades(pcm: Pcm) -> Pcm:
     """Return the samples with a short fade at both ends."""
-    soft = pcm.copy()
-    length = min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(soft) // 2)
+    soft, length = pcm.copy(), min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(pcm) // 2)
     slope = np.linspace(0, 1, length, dtype=np.float32)
     soft[:length] *= slope
     soft[len(soft) - length :] *= slope[::-1]
@@ -233,9 +220,8 @@ def trim(utterance: Utterance) -> Utterance | None:
     return replace(utterance, pcm=pcm, starts=starts, end=end + shift)
 
 
-def _draw_rate(recipe: Recipe, draw: random.Random) -> float:
+def _draw_rate(corpus: Corpus, draw: random.Random) -> float:
     """Draw a rate (SPS): half of them near the voices' own, half anywhere in the recipe's range."""
-    corpus = recipe.corpus
     if draw.random() < 0.5:
         return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
     return draw.uniform(corpus.lowest_rate, corpus.highest_rate)
@@ -255,9 +241,7 @@ def _add_hesitations(text: str, draw: random.Random) -> str:
 
 
 def as_speaker(take: Take, speaker: Speaker) -> Pcm:
-    """Return the samples of a take at 24 kHz with the speaker's pitch, formants and
-    spectral tilt.
-    """
+    """Return a take's samples at 24 kHz with the speaker's pitch, formants and spectral tilt."""
     sound = take.pcm
     if not speaker.base.follows_pitch:
         sound = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
@@ -272,9 +256,7 @@ def as_speaker(take: Take, speaker: Speaker) -> Pcm:
 
 
 def _pitched(take: Take, factor: float) -> Pcm:
-    """Return the take with its pitch multiplied by a factor and nothing else changed, by Praat's
-    overlap-add.
-    """
+    """Return the take with its pitch multiplied by a factor, by Praat's overlap-add."""
     if factor == 1.0:
         return take.pcm
     from parselmouth import Sound as Recording  # training only

@@ -1,27 +1,36 @@
-"""The parts of a measurement of voices: their texts and rates, and the judges' results.
+"""The parts of a measurement of voices: their texts and rates, the judges' results, and the figures
+computed from them.
 
-Each part is a task (`engine.training.tasks`), so that nothing is measured twice. Invariants: all
+Each part is a task (`engine.training.run`), so that nothing is measured twice. Invariants: all
 voices say the same texts, which no training used. A result is a plain value that JSON can hold,
-made the same way for all voices.
+made the same way for all voices. A figure that could not be measured is printed as such.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
+from statistics import mean, median
 from typing import Any, Final
 
+import numpy as np
+
 from engine.errors import InvalidInput
-from engine.training.evaluation.performance import OWN_RATE, Spoken
 from engine.training.evaluation.recognisers import Aligner, WhisperJudge, naturalness, words_wrong
 from engine.training.evaluation.voices import LiveVoice, measure_delays, phonemizer_library
 from engine.training.fetching import fetch
-from engine.training.tasks import Result as Found
-from engine.training.tasks import Task, result
-from engine.translatable import Translatable
-from engine.tts.delays import Trace
+from engine.training.run import Result as Found
+from engine.training.run import Task, result
+from engine.tts.delays import OWN_RATE, Timing, Trace, real_time_factor, timing, words_before_sound
 from engine.typed_values import build
 
+RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
+UNMEASURED: Final = "not measured"
+_DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
+_percent: Final = "{:.1%}".format
+_milliseconds: Final = "{:.0f} ms".format
+_count: Final = "{:.0f}".format
+_points: Final = "{:.2f}".format
 FORMAT: Final = "results 8"  # change it when a judge changes: then saved results are judged again
 
 
@@ -38,23 +47,6 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Texts:
-    """The texts that all voices speak."""
-
-    sentences: tuple[str, ...]
-    replies: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Judges:
-    """The judges of a part."""
-
-    natural: int = 0  # utterances that DNSMOS judges as well
-    whisper: bool = True
-    onsets: bool = False  # measure the beginnings of words as well
-
-
-@dataclass(frozen=True)
 class Result:
     """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
     had no answer.
@@ -64,8 +56,8 @@ class Result:
     text: str
     rate: float  # known syllables over speech time, SPS
     ended: bool
-    transcript: str | None  # by Whisper
-    wrong: int | None  # words, according to Whisper
+    transcript: str  # by Whisper
+    wrong: int  # words, according to Whisper
     onsets: tuple[float, ...]  # according to the voice
     starts: tuple[float, ...]  # according to the aligner; empty when it failed or was not asked
     naturalness: float | None  # DNSMOS P.808
@@ -88,75 +80,83 @@ class Results:
     traces: tuple[Trace, ...] = ()
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The tasks that measure some voices. `name` is the prefix of the tasks' names, `depends` the
-    hashes of the files that they read.
+def tasks_of(
+    name: str,
+    voices: tuple[LiveVoice, ...],
+    texts: tuple[tuple[str, ...], tuple[str, ...]],
+    size: Size,
+    depends: tuple[str, ...],
+) -> tuple[Task, ...]:
+    """Return the tasks that measure some voices, the most informative first. `name` is the prefix
+    of their names, `texts` are sentences and replies, `depends` the hashes of the files they read.
     """
+    sentences, at_rates, timed = (
+        spread(texts[0], count) for count in (size.sentences, size.rate_sentences, size.timed)
+    )
+    work: dict[str, tuple[Any, ...]] = {
+        f"sentences {voice.name}": (judge, (voice,), sentences, OWN_RATE, size.naturalness, True)
+        for voice in voices
+    }
+    work["replies"] = (judge, voices, spread(texts[1], size.short_replies), OWN_RATE)
+    if size.timed:
+        work["delays"] = (measure_delays, voices[0], timed)
+    work |= {f"rates {rate:g}": (judge, voices, at_rates, rate) for rate in size.rates}
+    return tuple(
+        Task(f"{name}/{part}", do, tuple(arguments), (FORMAT, *depends))
+        for part, (do, *arguments) in work.items()
+    )
 
-    name: str
-    voices: tuple[LiveVoice, ...]
-    texts: Texts
-    size: Size
-    depends: tuple[str, ...] = ()
 
-    @cached_property
-    def tasks(self) -> tuple[Task, ...]:
-        """All tasks, the most informative first."""
-        size, texts, voices = self.size, self.texts, self.voices
-        sentences = spread(texts.sentences, size.sentences)
-        thorough, plain = Judges(size.naturalness, onsets=True), Judges()
-        work: dict[str, tuple[Any, ...]] = {
-            f"sentences {voice.name}": (judge, (voice,), sentences, OWN_RATE, thorough)
-            for voice in voices
-        }
-        replies = spread(texts.replies, size.short_replies)
-        work["replies"] = (judge, voices, replies, OWN_RATE, plain)
-        if size.timed:
-            work["delays"] = (measure_delays, voices[0], spread(texts.sentences, size.timed))
-        at_rates = spread(texts.sentences, size.rate_sentences)
-        work |= {f"rates {rate:g}": (judge, voices, at_rates, rate, plain) for rate in size.rates}
-        return tuple(
-            Task(self._called(name), do, tuple(arguments), (FORMAT, *self.depends))
-            for name, (do, *arguments) in work.items()
-        )
-
-    def results(self, folder: Path) -> Results:
-        """Read the results of the finished tasks from the folder."""
-        done = {task.name: result(task, folder) or {} for task in self.tasks}
-
-        def judged(*names: str) -> tuple[Result, ...]:
-            found = [done.get(self._called(name), {}).get("results", ()) for name in names]
-            return tuple(build(Result, row) for rows in found for row in rows)
-
-        traces = done.get(self._called("delays"), {}).get("traces", ())
-        return Results(
-            judged(*(f"sentences {voice.name}" for voice in self.voices)),
-            judged("replies"),
-            {rate: judged(f"rates {rate:g}") for rate in self.size.rates},
-            tuple(build(Trace, row) for row in traces),
-        )
-
-    def _called(self, name: str) -> str:
-        return f"{self.name}/{name}"
+def read_results(tasks: Sequence[Task], folder: Path) -> Results:
+    """Read the results of the finished tasks of tasks_of() from a folder."""
+    found: dict[str, tuple[Any, ...]] = {"sentences": (), "replies": (), "traces": ()}
+    rates: dict[float, tuple[Result, ...]] = {}
+    for task in tasks:
+        rows, (part, _, rate) = result(task, folder) or {}, task.name.split("/")[1].partition(" ")
+        judged = tuple(build(Result, row) for row in rows.get("results", ()))
+        if part == "rates":
+            rates[float(rate)] = judged
+        elif part == "delays":
+            found["traces"] = tuple(build(Trace, row) for row in rows.get("traces", ()))
+        else:
+            found[part] += judged
+    return Results(**found, rates=rates)
 
 
 def judge(
-    voices: tuple[LiveVoice, ...], texts: tuple[str, ...], rate: float, judges: Judges
+    voices: tuple[LiveVoice, ...],
+    texts: tuple[str, ...],
+    rate: float,
+    natural: int = 0,
+    onsets: bool = False,
 ) -> Found:
-    """Task: speak texts, the voices in turn, and judge the speech. The result is a list under the
+    """Task: speak texts, the voices in turn, and judge the speech. DNSMOS judges `natural` of the
+    utterances; with `onsets`, the beginnings of words are measured. The result is a list under the
     key "results", in JSON's types.
     """
     said = []
     for number, voice in enumerate(voices):
         share = texts[number :: len(voices)]
-        said += [(voice.name, sentence) for sentence in voice.speak(share, rate)]
-    natural = {n * len(said) // max(1, judges.natural) for n in range(judges.natural)}
-    results = [
-        _judged(name, sentence, judges, ask_natural=number in natural)
-        for number, (name, sentence) in enumerate(said)
-    ]
-    return {"results": [asdict(result) for result in results]}
+        said += [(voice.name, spoken) for spoken in voice.speak(share, rate)]
+    rated = {n * len(said) // max(1, natural) for n in range(natural)}
+    results = []
+    for number, (name, spoken) in enumerate(said):
+        pcm, sample_rate, text = spoken.pcm, spoken.sample_rate, spoken.text
+        transcript = _whisper().hear(pcm, sample_rate)
+        starts = _aligner().word_starts(pcm, sample_rate, text) if onsets else ()
+        found = Result(
+            voice=name,
+            text=text,
+            rate=spoken.rate,
+            ended=spoken.ended,
+            transcript=transcript,
+            wrong=words_wrong(text, transcript, phonemizer_library()),
+            onsets=spoken.onsets,
+            starts=tuple(starts),
+            naturalness=naturalness(spoken) if number in rated else None,
+        )
+        results.append(asdict(found))
+    return {"results": results}
 
 
 # Each is loaded once in a process.
@@ -164,34 +164,12 @@ _whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
 _aligner = cache(Aligner)
 
 
-def _judged(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -> Result:
-    pcm, sample_rate, text = sentence.pcm, sentence.sample_rate, sentence.text
-    score = naturalness(sentence) if ask_natural else None
-    transcript = _whisper().hear(pcm, sample_rate) if judges.whisper else None
-    return Result(
-        voice=name,
-        text=text,
-        rate=sentence.rate,
-        ended=sentence.ended,
-        transcript=transcript,
-        wrong=None if transcript is None else words_wrong(text, transcript, phonemizer_library()),
-        onsets=sentence.onsets,
-        starts=tuple(_aligner().word_starts(pcm, sample_rate, text)) if judges.onsets else (),
-        naturalness=score.p808 if score else None,
-    )
-
-
 def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
-    """Return the tasks whose names begin with one of `only` (empty = all). InvalidInput if there
-    are none.
-    """
+    """Return the tasks whose names begin with one of `only`, or all. InvalidInput for none."""
     asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
     if not asked:
-        raise InvalidInput(
-            "No part begins with {names}.",
-            hint=Translatable("Parts: {names}.", names=", ".join(task.name for task in tasks)),
-            names=", ".join(only),
-        )
+        hint = f"Parts: {', '.join(task.name for task in tasks)}."
+        raise InvalidInput(f"No part begins with {', '.join(only)}.", hint=hint)
     return asked
 
 
@@ -201,3 +179,133 @@ def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
     """
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))
+
+
+# ---------------------------------------------------------------------- figures
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure's name, the part that measures it, and how it is printed and computed."""
+
+    name: str
+    part: str
+    show: Callable[[float], str]
+    of: Callable[[Results], Sequence[float | None]]
+    least: bool = False  # the worst value is the least, not the greatest
+
+    def cell(self, results: Results) -> str:
+        """Return the median and the worst value, formatted."""
+        values = [value for value in self.of(results) if value is not None]
+        if not values:
+            return UNMEASURED
+        worst = (min if self.least else max)(values)
+        return f"{self.show(median(values))} / {self.show(worst)}"
+
+
+def share_wrong(heard: Sequence[Result]) -> str:
+    """Format an error rate with its 95 % interval."""
+    share = errors(heard)
+    return UNMEASURED if share is None else f"{share:.1%} ± {100 * interval(heard):.1f}"
+
+
+def errors(results: Sequence[Result]) -> float | None:
+    """Return the word error rate of all results together; None if there are none."""
+    wrong, count = _counts(results)
+    return sum(wrong) / sum(count) if count else None
+
+
+def interval(results: Sequence[Result]) -> float:
+    """Half the width of the 95 % interval of `errors`, by resampling the utterances; 0 for none."""
+    wrong, counts = map(np.asarray, _counts(results))
+    if not len(counts):
+        return 0.0
+    rows = np.random.default_rng(0).integers(len(counts), size=(RESAMPLES, len(counts)))
+    low, high = np.percentile(wrong[rows].sum(1) / counts[rows].sum(1), (2.5, 97.5))
+    return float(high - low) / 2
+
+
+def _counts(results: Sequence[Result]) -> tuple[list[int], list[int]]:
+    """Return the number of wrong words and of all words for each utterance."""
+    return [each.wrong for each in results], [len(each.text.split()) for each in results]
+
+
+def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
+    """Group results by voice."""
+    voices: dict[str, list[Result]] = {}
+    for each in heard:
+        voices.setdefault(each.voice, []).append(each)
+    return voices
+
+
+def _of_voices(
+    value: Callable[[list[Result]], float | None],
+) -> Callable[[Results], list[float | None]]:
+    """Return a function that computes a value for each voice from its sentences."""
+    return lambda results: [value(person) for person in by_voice(results.sentences).values()]
+
+
+def _wrong_at(rate: float) -> Callable[[Results], list[float | None]]:
+    """Return a function that computes the word error rate of all voices together at a rate."""
+    return lambda results: [errors(results.rates.get(rate, ()))]
+
+
+def _ended(results: Results) -> list[float]:
+    people = by_voice((*results.sentences, *results.replies)).values()
+    return [mean(result.ended for result in person) for person in people]
+
+
+def _onsets(person: list[Result]) -> float | None:
+    gaps = [gap for result in person for gap in result.onset_gaps]
+    return 1000 * median(gaps) if gaps else None
+
+
+def _natural(person: list[Result]) -> float | None:
+    scores = [result.naturalness for result in person if result.naturalness is not None]
+    return median(scores) if scores else None
+
+
+def _rate_errors(results: Results) -> list[float]:
+    return [
+        abs(mean(result.rate for result in heard) - rate) / rate
+        for rate, heard in results.rates.items()
+        if heard
+    ]
+
+
+def _traced(value: Callable[[Trace], float]) -> Callable[[Results], list[float]]:
+    """Return a function that computes a value for each timed sentence."""
+    return lambda results: [value(trace) for trace in results.traces]
+
+
+def _timed(value: Callable[[Timing], float], delay_s: float) -> Callable[[Results], list[float]]:
+    return _traced(lambda trace: value(timing(trace, delay_s)))
+
+
+_TIMES: Final[dict[str, tuple[Callable[[Timing], float], Callable[[float], str]]]] = {
+    "first packet": (lambda t: 1000 * t.first_packet_s, _milliseconds),
+    "first audible sound": (lambda t: 1000 * t.first_audible_s, _milliseconds),
+    "dry": (lambda t: t.dry_s, "{:.2f} s".format),
+    "times dry": (lambda t: t.dry_times, _count),
+}
+FIGURES: Final = (
+    Figure("words wrong, Whisper, every voice", "sentences", _percent, _of_voices(errors)),
+    Figure("words wrong, Whisper, all", "sentences", _percent, lambda r: [errors(r.sentences)]),
+    Figure("replies of 1 to 3 words, Whisper", "replies", _percent, lambda r: [errors(r.replies)]),
+    Figure("ends by itself", "sentences", _percent, _ended, least=True),
+    Figure(
+        "word onsets, distance from an aligner's", "sentences", _milliseconds, _of_voices(_onsets)
+    ),
+    Figure("DNSMOS P.808", "sentences", _points, _of_voices(_natural), least=True),
+    Figure("speaking rate, error", "rates", _percent, _rate_errors),
+    Figure("words wrong at 2 SPS, Whisper", "rates", _percent, _wrong_at(2.0)),
+    Figure("words wrong at 6 SPS, Whisper", "rates", _percent, _wrong_at(6.0)),
+    Figure("words before the first sound", "delays", _count, _traced(words_before_sound)),
+    *(
+        Figure(f"{name} at {1000 * delay:.0f} ms a word", "delays", show, _timed(value, delay))
+        for name, (value, show) in _TIMES.items()
+        for delay in _DELAYS_S
+    ),
+    Figure("processor time per second of speech", "delays", _points, _traced(real_time_factor)),
+)
+"""In the order of the page of all systems."""

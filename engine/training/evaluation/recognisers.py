@@ -7,8 +7,6 @@ nothing is estimated. Invariant: all voices have the same judges, which do not k
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,35 +18,25 @@ import soxr
 from engine.asr.sphinx.searches import decode_whole
 from engine.languages import ENGLISH
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import Spoken, at_pauses
+from engine.training.evaluation.voices import Spoken
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
 FRAMES_PER_SECOND: Final = 100  # of the aligner
 BEAM: Final = 5
 LONGEST_S: Final = 15.0
+PAUSE_S: Final = 0.2
 LONGEST_JOIN: Final = 5  # words that may be one word on the other side
+_JOINS: Final = ((1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1)),
+                 *((1, n) for n in range(2, LONGEST_JOIN + 1)))  # fmt: skip
 _FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
 _NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
 _NO_WORD_ELSEWHERE: Final = re.compile(r"(?:[^\w' ]|[\d_])+")
 
 
-def words(sentence: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation."""
-    return [word.strip(".,!?").lower() for word in sentence.split()]
-
-
-@dataclass(frozen=True)
-class Naturalness:
-    """Mean opinion scores, 1 to 5: after ITU-T P.808, and overall after P.835."""
-
-    p808: float
-    overall: float
-
-
-def naturalness(sentence: Spoken) -> Naturalness | None:
-    """Rate an utterance with DNSMOS, which takes about a second. None for silence, or without
-    speechmos.
+def naturalness(sentence: Spoken) -> float | None:
+    """Rate an utterance with DNSMOS, which takes about a second. Return a mean opinion score, 1 to
+    5, after ITU-T P.808. None for silence, or without speechmos.
     """
     if find_spec("speechmos") is None:
         return None
@@ -56,10 +44,7 @@ def naturalness(sentence: Spoken) -> Naturalness | None:
 
     samples = soxr.resample(sentence.pcm, sentence.sample_rate, RATE)
     peak = float(np.abs(samples).max())
-    if peak == 0:
-        return None
-    scores = dnsmos.run(samples / max(1.0, peak), RATE)
-    return Naturalness(float(scores["p808_mos"]), float(scores["ovrl_mos"]))
+    return float(dnsmos.run(samples / max(1.0, peak), RATE)["p808_mos"]) if peak else None
 
 
 class Aligner:
@@ -71,10 +56,9 @@ class Aligner:
         self._decoder: Any = Decoder(samprate=RATE, loglevel="FATAL", lm=None)
 
     def word_starts(self, pcm: Pcm, sample_rate: int, text: str) -> list[float]:
-        """Seconds at which each word begins; empty when a word is not in the sound or not in the
-        dictionary.
-        """
-        decoder, known = self._decoder, words(text)
+        """Seconds at which each word begins; empty when one is not found or not known."""
+        decoder = self._decoder
+        known = [word.strip(".,!?").lower() for word in text.split()]
         if any(decoder.lookup_word(word) is None for word in known):
             return []
         samples = soxr.resample(pcm, sample_rate, RATE)
@@ -129,62 +113,53 @@ class WhisperJudge:
         return " ".join(segment.text.strip() for segment in segments)
 
 
+def at_pauses(pcm: Pcm, sample_rate: int, longest_s: float) -> list[Pcm]:
+    """Cut samples into pieces of at most `longest_s` seconds, each time at the quietest place in
+    the second half of the longest possible piece.
+    """
+    pieces, longest, width = list[Pcm](), int(longest_s * sample_rate), int(PAUSE_S * sample_rate)
+    while len(pcm) > longest:
+        energy = np.cumsum(np.square(pcm[longest // 2 : longest], dtype=np.float64))
+        cut = longest // 2 + int(np.argmin(energy[width:] - energy[:-width])) + width // 2
+        pieces.append(pcm[:cut])
+        pcm = pcm[cut:]
+    return [*pieces, pcm]
+
+
 def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
     """Return the number of words inserted, left out or replaced; words that sound alike are the
+    same. A word also equals up to LONGEST_JOIN words of the other side that together sound the
     same.
     """
-
-    def sound(words: tuple[str, ...]) -> str:
-        """Return the phones of words, each pronounced on its own, without stress and length."""
-        return "".join(_sound_of(espeak, word) for word in words)
-
-    no_word = _NO_WORD if espeak.english else _NO_WORD_ELSEWHERE
-    return _distance(_words(text, no_word), _words(transcript, no_word), sound)
-
-
-def _distance(
-    text: Sequence[str], transcript: Sequence[str], sound: Callable[[tuple[str, ...]], str]
-) -> int:
-    """Return the Levenshtein distance in words. A word also equals up to LONGEST_JOIN words of the
-    other side that together sound the same.
-    """
-    costs = [
-        [row + column for column in range(len(transcript) + 1)] for row in range(len(text) + 1)
-    ]
-    for row in range(1, len(text) + 1):
-        for column in range(1, len(transcript) + 1):
-            best = 1 + min(
-                costs[row - 1][column], costs[row][column - 1], costs[row - 1][column - 1]
-            )
-            for ours, theirs in _joins(row, column):
-                same = sound(tuple(text[row - ours : row])) == sound(
-                    tuple(transcript[column - theirs : column])
-                )
-                if same:
-                    best = min(best, costs[row - ours][column - theirs])
-            costs[row][column] = best
-    return costs[-1][-1]
+    ours = [_sound_of(espeak, word) for word in _words(text, espeak)]
+    theirs = [_sound_of(espeak, word) for word in _words(transcript, espeak)]
+    costs = np.add.outer(np.arange(len(ours) + 1), np.arange(len(theirs) + 1))
+    for row in range(1, len(ours) + 1):
+        for column in range(1, len(theirs) + 1):
+            before = costs[row - 1, column], costs[row, column - 1], costs[row - 1, column - 1]
+            same = [
+                costs[row - one, column - other]
+                for one, other in _JOINS
+                if one <= row
+                and other <= column
+                and "".join(ours[row - one : row]) == "".join(theirs[column - other : column])
+            ]
+            costs[row, column] = min([1 + min(before), *same])
+    return int(costs[-1, -1])
 
 
-def _joins(row: int, column: int) -> list[tuple[int, int]]:
-    """Return the pairs of numbers of words, ending at `row` of the text and at `column` of the
-    transcript, that may be equal. One number of a pair is always 1.
-    """
-    pairs = [(1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1))]
-    pairs += [(1, n) for n in range(2, LONGEST_JOIN + 1)]
-    return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]
-
-
-def _words(text: str, no_word: re.Pattern[str]) -> list[str]:
+def _words(text: str, espeak: Espeak) -> list[str]:
     """Split a text into words without punctuation; hyphens separate words. Capitals stay, because
     such words may be spelt out.
     """
+    no_word = _NO_WORD if espeak.english else _NO_WORD_ELSEWHERE
     plain = no_word.sub(" ", text.replace("\u2019", "'")).split()
     return [word.strip("'") for word in plain if word.strip("'")]
 
 
 @lru_cache(maxsize=50_000)
 def _sound_of(espeak: Espeak, word: str) -> str:
+    """Return the phones of a word without stress and length."""
     if word.isupper() and len(word) > 1:  # letters: "W C A J" is heard as "WCAJ"
         return "".join(_sound_of(espeak, letter) for letter in word)
     spelt = word.lower() if len(word) > 1 else word

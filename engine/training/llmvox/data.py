@@ -14,6 +14,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -51,20 +52,16 @@ def encode_corpus(run: Run) -> None:
 class _Encoder(TokenEncoder):
     """Encode utterances, with their text units."""
 
-    def __init__(self, table: str, speaker: str, codebook: str) -> None:
+    def __init__(self, table: Path, speaker: Path, codebook: Path) -> None:
         super().__init__(table, speaker, codebook)
         self._espeak = Espeak()
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
-    ) -> SentenceUtterance | None:
-        """Encode one utterance. None if it has no more tokens than units, or if its words do not
-        agree with its phones.
-        """
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> SentenceUtterance | None:
+        """Encode one utterance. None if it has too few tokens or its words do not fit."""
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None
-        plain = super().utterance(place, entry, pcm, draw)
+        plain = super().utterance(place, entry, pcm)
         onsets = [phones[0] for phones in words]
         if plain is None or plain.steps <= len(units) or onsets[-1] >= plain.steps:
             return None

@@ -4,7 +4,7 @@ Lessons are single sentences. Invariant: a pack is read back before its stage is
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,22 +12,23 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.nn.transformer import Heads
 from engine.training import packing
+from engine.training.corpus.speakers import People, Sides, flat
 from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, splice
-from engine.training.loop import Learner, Losses, Maker, StepContext
+from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import (
-    AttentionGuide,
-    attention_targets,
-    causal,
+    guide_loss,
     initialise,
+    padded,
     run_stack,
     scale_residuals,
     stack_config,
 )
 from engine.training.run import Run
 from engine.training.smlle.spectrum import spectrum_shape_of
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.tts.llmvox import synthesiser
 from engine.tts.llmvox.config import (
     NOTHING,
@@ -56,10 +57,10 @@ class LlmVoxBatch:
     guide: Tensor  # [B, T] the place of the unit that a token says, UNKNOWN where none does
 
 
-def voice(run: Run) -> Maker:
-    """Return a function that makes the learner on a device."""
-    recipe, shape, sides = run.recipe.voice, shape_of(run), read_sides(run, SentenceUtterance)
-    return lambda device: LlmVoxLearner(recipe, shape, sides, device)
+def voice(run: Run) -> "LlmVoxLearner":
+    """Return the network's learner."""
+    sides = read_sides(run, SentenceUtterance)
+    return LlmVoxLearner(run.recipe.voice, shape_of(run), sides, run.device)
 
 
 def shape_of(run: Run) -> LlmVoxShape:
@@ -83,7 +84,7 @@ def predict(
     batch: LlmVoxBatch,
     prenet_dropout: float,
     dropout: float = 0.0,
-    watch: AttentionGuide | None = None,
+    watch: Callable[[int, Heads], None] | None = None,
 ) -> Prediction:
     """Predict the next token at each position of a batch. `prenet_dropout` and `dropout` are shares
     of values set to zero. `watch` receives the attention heads of each layer.
@@ -91,28 +92,26 @@ def predict(
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
-    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device), watch))
+    return model.predict(run_stack(model.stack, x, watch=watch))
 
 
 def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
     """Collate sentences into a batch. `end` is the label of the end, and also the input at the
     first position, where there is no token before.
     """
-    length = max(len(each.tokens) for each in sentences) + 1
-    shape = (len(sentences), length)
-    units, before = np.full(shape, NOTHING), np.full(shape, end)
-    labels, onsets = np.full(shape, UNKNOWN), np.zeros(shape, np.int64)
-    guide = np.full(shape, UNKNOWN)
+    labels = padded([np.append(each.tokens, end) for each in sentences], UNKNOWN)
+    onsets = torch.zeros_like(labels)
     for row, each in enumerate(sentences):
-        count = len(each.tokens)
-        units[row, : len(each.units)] = each.units
-        units[row, len(each.units)] = TEXT_END
-        before[row, 1 : count + 1] = each.tokens
-        labels[row, :count], labels[row, count] = each.tokens, end
-        onsets[row, each.onsets] = 1
-        guide[row, :count] = each.said
-    vectors = np.stack([each.vector for each in sentences])
-    return LlmVoxBatch(*map(torch.from_numpy, (units, before, labels, onsets, vectors, guide)))
+        onsets[row, torch.from_numpy(each.onsets).long()] = 1
+    length = labels.shape[1]
+    return LlmVoxBatch(
+        units=padded([np.append(each.units, TEXT_END) for each in sentences], NOTHING, length),
+        before=padded([np.insert(each.tokens, 0, end) for each in sentences], end),
+        labels=labels,
+        onsets=onsets,
+        speakers=padded(each.vector for each in sentences),
+        guide=padded((each.said for each in sentences), UNKNOWN, length),
+    )
 
 
 class LlmVoxLearner(Learner):
@@ -125,15 +124,15 @@ class LlmVoxLearner(Learner):
         recipe: Voice,
         shape: LlmVoxShape,
         sides: Sides[SentenceUtterance],
-        device: torch.device,
+        device: str,
     ) -> None:
         self._recipe, self._sides = recipe, sides
         self._model = fresh_model(shape)
-        super().__init__(self._recipe.schedule, device, voice=self._model)
+        super().__init__(recipe.schedule, device, voice=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        batch = self._batch(self._sides.training, context.draw)
+        batch = self._batch(self._sides.training, draw)
         before = batch.before
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)
@@ -144,37 +143,31 @@ class LlmVoxLearner(Learner):
         return self._optimise(losses, total)
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        batch = self._batch(self._sides.validation, draw)
-        return self._losses(batch)
+        return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> LlmVoxBatch:
-        longest = self._recipe.longest_seconds * TOKEN_RATE
+        """Draw a batch. In training, a share of the sentences are splices of their speaker's."""
+        longest, every = self._recipe.longest_seconds * TOKEN_RATE, list(flat(people))
         if people is self._sides.training:
-            some = draw.choices(self._sides.utterances, k=MANY)
-            people = {0: tuple(self._perhaps_spliced(each, draw) for each in some)}
-        sentences = self._bucket(people, lambda each: each.steps, draw, longest)
-        return self._move(collated(sentences, self._model.no_token))
-
-    def _perhaps_spliced(
-        self, sentence: SentenceUtterance, draw: random.Random
-    ) -> SentenceUtterance:
-        """Return the sentence. In a share of the cases, return a splice of its speaker's sentences
-        instead.
-        """
-        if draw.random() >= self._recipe.spliced:
-            return sentence
-        made = splice(self._sides.training[sentence.speaker], draw)
-        return made if len(made.units) < made.steps else sentence
+            every = draw.choices(every, k=MANY)
+            for number, each in enumerate(every):
+                if draw.random() < self._recipe.spliced:
+                    made = splice(people[each.speaker], draw)
+                    every[number] = made if len(made.units) < made.steps else each
+        count = self._batch_size
+        sentences = length_bucket(every, lambda each: each.steps, draw, count, longest=longest)
+        return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _losses(self, batch: LlmVoxBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the tokens, that of the words' onsets, and the loss of the
-        guided attention head. The few onsets weigh as much as all other tokens together. In
-        validation, also return the largest mean attention of any head on the spoken units ("on
-        units").
+        guided attention head. The few onsets weigh as much as all other tokens together.
         """
-        recipe, learns = self._recipe, self._model.training
-        middle = recipe.stack.layers // 2
-        watch = AttentionGuide(attention_targets(batch.guide), middle, every=not learns)
+        recipe = self._recipe
+        layers: list[Heads] = []
+
+        def watch(_layer: int, heads: Heads) -> None:
+            layers.append(heads)
+
         with self._autocast():
             prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
         real = batch.labels != UNKNOWN
@@ -187,8 +180,11 @@ class LlmVoxLearner(Learner):
         onsets = functional.binary_cross_entropy_with_logits(
             prediction.onset.float(), begins, weights, reduction="sum"
         )
-        losses = {"tokens": tokens, "onsets": onsets, "guide": watch.loss}
-        return losses if learns else losses | {"on units": watch.best}
+        return {
+            "tokens": tokens,
+            "onsets": onsets,
+            "guide": guide_loss(layers[len(layers) // 2], batch.guide),
+        }
 
 
 def export_pack(run: Run) -> packing.Facts:
@@ -200,9 +196,6 @@ def export_pack(run: Run) -> packing.Facts:
         spectrum_dropout=export.dropout or run.recipe.spectrum.dropout,
     )
     config = LlmVoxPackConfig(export.name, shape_of(run), generation)
-    files = {
-        VOICE_FILE: run.weights("voice"),
-        SPECTRUM_FILE: run.weights("spectrum"),
-        VOCODER_FILE: run.weights("vocoder"),
-    }
-    return packing.export_pack(run, files, config, synthesiser.load)
+    files = {VOICE_FILE: "voice", SPECTRUM_FILE: "spectrum", VOCODER_FILE: "vocoder"}
+    networks = {name: packing.network(run.weights(stage)) for name, stage in files.items()}
+    return packing.export_pack(run, networks, config, synthesiser.load)

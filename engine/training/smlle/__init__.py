@@ -63,7 +63,6 @@ class Spectrum:
     drawn_from: float = 0.0  # share of the schedule
     self_feeding: float = 0.0  # share of steps whose inputs are the network's own output, as in use
     self_feeding_from: float = 0.5  # share of the schedule
-    shifted: float = 0.2  # share of lessons whose phones come a step early or late
     dropout: float = 0.5  # of the pre-net
 
 
@@ -72,7 +71,6 @@ class SpectrumExport(Export):
     """The pack of a system that uses the spectrum network."""
 
     dropout: float = 0.0  # of the pre-net of spectra when it speaks; 0 = as it learnt
-    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
     tuning_seconds: float = 60.0  # of speech to measure the pack's own rate
 
 

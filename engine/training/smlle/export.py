@@ -5,30 +5,22 @@ made from a recording has only the speaker's vector. Invariant: a pack is read b
 is done.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.training.evaluation.performance import spoken_rate
-from engine.training.packing import (
-    Facts,
-    finish,
-    fresh_folder,
-    named_speakers,
-    save_voice,
-    write_networks,
-    write_tables,
-)
+from engine.training import packing
+from engine.training.evaluation.voices import spoken_rate
 from engine.training.run import Run
 from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
-from engine.training.utterances import People, mean_vector, read_sides
+from engine.training.utterances import mean_vector
 from engine.training.voxtream.rate_table import enough_texts, tuning_sentences
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
-from engine.tts.smlle.config import SmlleGeneration, SmllePackConfig, SmlleShape
+from engine.tts.smlle.config import SmlleGeneration, SmllePackConfig
 
 SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
@@ -39,50 +31,34 @@ _FILES: Final = {
 }
 
 
-def export_pack(run: Run) -> Facts:
+def export_pack(run: Run) -> packing.Facts:
     """Write the pack. ModelError when it cannot be read back."""
-    folder, shape = fresh_folder(run), smlle_shape(run)
-    write_networks(run, {name: run.weights(stage) for name, stage in _FILES.items()})
-    config = SmllePackConfig(run.recipe.export.name, shape, generation(run))
-    write_tables(run, config)
-    names = _name_voices(run, read_sides(run, TokenUtterance).training, shape)
-    # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = enough_texts(
-        tuning_sentences(), config.generation.own_rate, run.recipe.export.tuning_seconds
-    )
-    rate = min(max(spoken_rate(synthesiser.load(folder), said), SLOWEST), FASTEST)
-    write_tables(run, replace(config, generation=replace(config.generation, own_rate=rate)))
-    synthesiser.load(folder)
-    return finish(run, names)
-
-
-def generation(run: Run) -> SmlleGeneration:
-    """Return the constants of generation that fit the training."""
-    export, spectrum = run.recipe.export, run.recipe.spectrum
-    return SmlleGeneration(
+    export, shape = run.recipe.export, smlle_shape(run)
+    constants = SmlleGeneration(
         temperature=export.temperature,
         lengths=run.recipe.transducer.lengths,
-        dropout=export.dropout or spectrum.dropout,
+        dropout=export.dropout or run.recipe.spectrum.dropout,
         passage_steps=round(export.passage_seconds * STEPS_PER_SECOND),
     )
 
+    def voice_of(person: Sequence[TokenUtterance]) -> packing.Network:
+        prompt = _prompt(person)
+        phones = prompt.aligned(shape.begin, shape.end).astype(np.int16)
+        speaker = mean_vector(person)
+        arrays = {"tokens": prompt.tokens, "phones": phones, "mel": prompt.mel, "speaker": speaker}
+        return arrays, {}
 
-def _name_voices(run: Run, people: People[TokenUtterance], shape: SmlleShape) -> list[str]:
-    """Write the recipe's named voices."""
-    called = named_speakers(run, people)
-    for name, number in called.items():
-        prompt = _prompt(people[number])
-        tensors: dict[str, npt.NDArray[np.generic]] = {
-            "tokens": prompt.tokens,
-            "phones": prompt.aligned(shape.begin, shape.end).astype(np.int16),
-            "mel": prompt.mel,
-            "speaker": mean_vector(people[number]),
-        }
-        save_voice(run, name, number, tensors)
-    return list(called)
+    networks = {name: packing.network(run.weights(stage)) for name, stage in _FILES.items()}
+    config, load = SmllePackConfig(export.name, shape, constants), synthesiser.load
+    facts = packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
+    # Drawn, the networks do not speak as fast as the speech they learnt from.
+    said = enough_texts(tuning_sentences(), constants.own_rate, export.tuning_seconds)
+    rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
+    packing.write_tables(run, replace(config, generation=replace(constants, own_rate=rate)))
+    return facts
 
 
-def _prompt(utterances: tuple[TokenUtterance, ...]) -> TokenUtterance:
+def _prompt(utterances: Sequence[TokenUtterance]) -> TokenUtterance:
     """Return the longest utterance within PROMPT_SECONDS; if there is none, the longest of all."""
     shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
     good = [each for each in utterances if shortest <= each.steps <= longest]

@@ -9,7 +9,7 @@ are corrupted, never its targets.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,13 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, initialise, run_stack, run_steps, stack_config
+from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.loop import Learner, Losses, length_bucket
+from engine.training.networks import initialise, padded, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.papers.spectrum import Inputs, Spectrum, SpectrumShape, before
 from engine.tts.smlle.config import SmlleShape
@@ -32,14 +33,7 @@ from engine.tts.smlle.transducer import Transducer
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
-
-
-class Piece(NamedTuple):
-    """A part of an utterance: tokens [T], aligned phones [T] and columns [2 T, bands]."""
-
-    tokens: npt.NDArray[np.int16]
-    phones: Ints
-    mel: npt.NDArray[np.float16]
+SHIFTED: Final = 0.2  # share of lessons whose phones come a step early or late
 
 
 @dataclass(frozen=True)
@@ -49,23 +43,19 @@ class SpectrumLesson:
     tokens: Ints  # [T]
     phones: Ints  # [T + ahead] aligned
     mel: Tensor  # [T, V]
-    vector: Tensor
+    vector: npt.NDArray[np.float32]
     prompt: int
 
 
-def spectrum(run: Run) -> Maker:
-    """Return a function that makes the learner of the spectrum network on a device."""
-    recipe, sides, shape = (
-        run.recipe.spectrum,
-        read_sides(run, TokenUtterance),
-        spectrum_shape_of(run),
-    )
-    draws = None
+def spectrum(run: Run) -> "SpectrumLearner":
+    """Return the learner of the spectrum network."""
+    recipe, draws = run.recipe.spectrum, None
     if recipe.drawn_tokens:
         network = Transducer(smlle_shape(run))
         network.load_state_dict(load_file(run.weights("transducer")))
         draws = TokenSampler(network, run.recipe.export.temperature)
-    return lambda device: SpectrumLearner(recipe, shape, sides, device, draws)
+    sides = read_sides(run, TokenUtterance)
+    return SpectrumLearner(recipe, spectrum_shape_of(run), sides, run.device, draws)
 
 
 def spectrum_shape_of(run: Run) -> SpectrumShape:
@@ -98,30 +88,24 @@ class SpectrumLearner(Learner):
         recipe: Recipe,
         shape: SpectrumShape,
         sides: Sides[TokenUtterance],
-        device: torch.device,
+        device: str,
         draws: "TokenSampler | None" = None,
     ) -> None:
         """`draws`: the sampler of tokens; None = all tokens are the true ones."""
-        self._recipe, self._draws = recipe, draws
-        self._shape = shape
-        self._sides = sides
+        self._recipe, self._shape, self._sides, self._draws = recipe, shape, sides, draws
         self._model = Spectrum(shape)
         initialise(self._model)
-        _set_normalisation(self._model, sides)
+        _set_normalisation(self._model, flat(sides.training))
         super().__init__(recipe.schedule, device, spectrum=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        drawn = recipe.drawn_tokens if context.share >= recipe.drawn_from else 0.0
-        lessons = self._lessons(self._sides.training, context.draw, drawn)
-        own = (
-            context.share >= recipe.self_feeding_from
-            and context.draw.random() < recipe.self_feeding
-        )
-        heard = [self._corrupted(each, context.draw) for each in lessons]
-        losses = self._losses(heard, lessons, own=own)
+        drawn = recipe.drawn_tokens if share >= recipe.drawn_from else 0.0
+        lessons = self._lessons(self._sides.training, draw, drawn)
+        own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding
+        losses = self._losses([self._corrupted(each, draw) for each in lessons], own=own)
         total = losses["regression"]
-        if context.share >= recipe.flux_from:
+        if share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
         return self._optimise(losses, total)
 
@@ -130,13 +114,14 @@ class SpectrumLearner(Learner):
         right, 0 is blurred). `own` is the regression when the network's inputs are its own output.
         """
         lessons = self._lessons(self._sides.validation, draw)
-        own = self._losses(lessons, lessons, own=True)["regression"]
-        return {**self._losses(lessons, lessons), "own": own}
+        own = self._losses(lessons, own=True)["regression"]
+        return {**self._losses(lessons), "own": own}
 
     def _lessons(
         self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
     ) -> list[SpectrumLesson]:
-        utterances = self._bucket(side, lambda each: each.steps, draw)
+        """Draw a batch of lessons; in the share `drawn` of them the transducer draws the tokens."""
+        utterances = length_bucket(flat(side), lambda each: each.steps, draw, self._batch_size)
         if self._draws is not None:
             utterances = [
                 replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each
@@ -147,97 +132,71 @@ class SpectrumLearner(Learner):
     def _lesson(
         self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
     ) -> SpectrumLesson:
-        """Return an utterance after a piece of another utterance of its speaker, cut to the longest
-        length.
-        """
+        """Return an utterance after a prompt of its speaker, both cut to their longest lengths."""
         recipe, shape = self._recipe, self._shape
-        longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
-        phones = utterance.aligned(shape.begin, shape.end)
-        mel = utterance.mel[: shape.columns * longest]
-        parts = [Piece(utterance.tokens[:longest], phones[:longest], mel)]
+        parts = [(utterance, min(utterance.steps, _steps(recipe.longest_seconds)))]
         if draw.random() >= recipe.without_prompt:
-            parts.insert(0, self._prompt(draw.choice(person)))
-        tokens, aligned, mel = (np.concatenate(part) for part in zip(*parts, strict=True))
-        aligned = np.pad(aligned, (0, shape.ahead), constant_values=shape.end)
-        columns = torch.from_numpy(mel.astype(np.float32))
-        rows = columns.view(-1, shape.values)
-        vector = torch.from_numpy(utterance.vector.astype(np.float32))
-        prompt = sum(len(part.tokens) for part in parts[:-1])
+            other = draw.choice(person)
+            parts.insert(0, (other, min(other.steps, _steps(recipe.prompt_seconds))))
+        phones = [each.aligned(shape.begin, shape.end)[:steps] for each, steps in parts]
+        mel = np.concatenate([each.mel[: shape.columns * steps] for each, steps in parts])
         return SpectrumLesson(
-            tokens.astype(np.int64), aligned.astype(np.int64), rows, vector, prompt
+            np.concatenate([each.tokens[:steps] for each, steps in parts]).astype(np.int64),
+            np.concatenate((*phones, np.full(shape.ahead, shape.end))),
+            torch.from_numpy(mel.astype(np.float32)).view(-1, shape.values),
+            utterance.vector,
+            prompt=sum(steps for _, steps in parts[:-1]),
         )
 
-    def _prompt(self, utterance: TokenUtterance) -> Piece:
-        """Return the first seconds of an utterance as a prompt."""
-        shape = self._shape
-        steps = min(utterance.steps, round(self._recipe.prompt_seconds * STEPS_PER_SECOND))
-        phones = utterance.aligned(shape.begin, shape.end)[:steps]
-        return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
-
     def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
-        """Corrupt tokens and alignments as in use: replace some tokens, shift some lessons' phones
-        by a step.
-        """
-        recipe = self._recipe
+        """Corrupt inputs as in use: replace some tokens, shift some lessons' phones by a step."""
         dice = np.random.default_rng(draw.getrandbits(32))
-        wrong = dice.random(len(lesson.tokens)) < recipe.wrong_tokens
+        wrong = dice.random(len(lesson.tokens)) < self._recipe.wrong_tokens
         others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
         phones = lesson.phones
-        if draw.random() < recipe.shifted:
+        if draw.random() < SHIFTED:
             late = draw.random() < 0.5  # a step late, or early
             phones = np.concatenate(
                 (phones[:1], phones[:-1]) if late else (phones[1:], phones[-1:])
             )
         return replace(lesson, tokens=np.where(wrong, others, lesson.tokens), phones=phones)
 
-    def _losses(
-        self,
-        sources: Sequence[SpectrumLesson],
-        targets: Sequence[SpectrumLesson],
-        *,
-        own: bool = False,
-    ) -> dict[str, Tensor]:
-        """Return the losses by name, without weights. The inputs come from `sources`, the targets
-        from `targets`. With `own`, the network's own output replaces the true input columns after
-        the prompt.
+    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> dict[str, Tensor]:
+        """Return the losses by name, without weights. With `own`, the network's own output replaces
+        the true input columns after the prompt.
         """
-        model, recipe, shape = self._model, self._recipe, self._shape
-        inputs, true, real = self._inputs(sources, targets)
+        model, shape = self._model, self._shape
+        inputs, true, real = self._inputs(lessons)
         if own:
-            prompts = torch.tensor([each.prompt for each in targets])
+            prompts = torch.tensor([each.prompt for each in lessons])
             inputs = self._self_fed(inputs, prompts.to(self._device))
         count, steps = real.shape
-        keep = model.prenet.keep_masks((count, steps), recipe.dropout, None)
+        keep = model.prenet.keep_masks((count, steps), self._recipe.dropout, None)
         with self._autocast():
-            hidden = run_stack(
-                model.stack, model.inputs(inputs, keep), causal(steps, self._device)
-            )[real].float()
+            hidden = run_stack(model.stack, model.inputs(inputs, keep))[real].float()
             mean, columns = (each.float() for each in model.columns(hidden))
         # The column before each one, within a step and from step to step.
         last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
         missed = columns - true[real]
         return {
             "regression": missed.abs().mean() + missed.square().mean(),
-            "flux": flux(mean, last.reshape_as(true)[real]),
+            # A reward for change, as a loss.
+            "flux": -(mean - last.reshape_as(true)[real]).abs().clamp(max=MOST_FLUX).mean(),
             "variance": columns.var() / true[real].var(),
         }
 
-    def _inputs(
-        self, sources: Sequence[SpectrumLesson], targets: Sequence[SpectrumLesson]
-    ) -> tuple[Inputs, Tensor, Tensor]:
-        """Return the network's inputs from `sources`, the true columns of `targets` [B, T, V], and
-        the mask of the steps that are not padding [B, T].
-        """
-        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in targets])
-        mel = nn.utils.rnn.pad_sequence([each.mel for each in targets], batch_first=True)
+    def _inputs(self, lessons: Sequence[SpectrumLesson]) -> tuple[Inputs, Tensor, Tensor]:
+        """Return the inputs, the true columns [B, T, V], and the mask of real steps [B, T]."""
+        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in lessons])
+        mel = nn.utils.rnn.pad_sequence([each.mel for each in lessons], batch_first=True)
         bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
         true = self._model.normalised(bands).flatten(2)
         real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
         inputs = Inputs(
-            padded([each.tokens for each in sources]).to(self._device),
-            padded([each.phones for each in sources]).to(self._device),
+            padded([each.tokens for each in lessons]).to(self._device),
+            padded([each.phones for each in lessons]).to(self._device),
             before(true),
-            torch.stack([each.vector for each in targets]).to(self._device),
+            padded(each.vector for each in lessons).to(self._device),
         )
         return inputs, true, real
 
@@ -267,26 +226,16 @@ class SpectrumLearner(Learner):
         return inputs._replace(before=torch.stack(heard, dim=1))
 
 
-def flux(mean: Tensor, last: Tensor) -> Tensor:
-    """Return the reward for change as a loss: the negative mean distance from the column before.
-    Each value counts at most MOST_FLUX.
-    """
-    return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
+def _steps(seconds: float) -> int:
+    return round(seconds * STEPS_PER_SECOND)
 
 
-def _set_normalisation(model: Spectrum, sides: Sides[TokenUtterance]) -> None:
+def _set_normalisation(model: Spectrum, every: Sequence[TokenUtterance]) -> None:
     """Set the network's normalisation of mel bands (mean and spread) from the corpus."""
-    every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
     bands = torch.from_numpy(mel.astype(np.float32))
     model.get_buffer("centre").copy_(bands.mean(0))
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
-
-
-def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
-    """Stack rows of different lengths into one int64 tensor, padded with zeros at the end."""
-    tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
-    return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
 
 
 class TokenSampler:
@@ -294,31 +243,30 @@ class TokenSampler:
     tokens before.
 
     In use, the spectrum network never gets true tokens, and a network trained on those alone trusts
-    them too much (see codec/draw.py). Each utterance is drawn once: at a pack's low temperature
+    them too much (see codec/decoder.py). Each utterance is drawn once: at a pack's low temperature
     another draw would be nearly the same, and cost half a step of the training.
     """
 
     def __init__(self, transducer: Transducer, temperature: float) -> None:
         self._transducer, self._temperature = transducer.eval(), temperature
-        self._drawn: dict[int, tuple[TokenUtterance, npt.NDArray[np.int16]]] = {}  # by identity
+        self._drawn: dict[int, npt.NDArray[np.int16]] = {}  # by the utterance's id()
 
     def tokens(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
         """Return drawn tokens [T] for an utterance, from torch's generator."""
         if id(utterance) not in self._drawn:
-            self._drawn[id(utterance)] = utterance, self._draw(utterance)
-        return self._drawn[id(utterance)][1]
+            self._drawn[id(utterance)] = self._draw(utterance)
+        return self._drawn[id(utterance)]
 
     @torch.no_grad()
     def _draw(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
         model, shape = self._transducer, self._transducer.shape
         phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
-        marks = torch.from_numpy(np.pad(utterance.marks, 1).astype(np.int64))[None]
-        mask = causal(phones.shape[1], phones.device)
-        text = run_stack(model.encoder, model.embedded(phones, marks), mask)[0]
-        true = torch.from_numpy(utterance.tokens.astype(np.int64))
+        marks = padded([np.pad(utterance.marks, 1)])
+        text = run_stack(model.encoder, model.embedded(phones, marks))[0]
+        true = padded([utterance.tokens])[0]
         history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
         speech, _ = model.predictor(model.tokens(history)[None])
-        said_by = torch.from_numpy(utterance.spoken_by.astype(np.int64))
+        said_by = padded([utterance.spoken_by])[0]
         logits = model.logits(text[said_by], speech[0])[:, : model.blank]
         drawn = torch.multinomial((logits / self._temperature).softmax(-1), 1)[:, 0]
         return drawn.numpy().astype(np.int16)

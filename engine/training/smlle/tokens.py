@@ -9,10 +9,9 @@ Invariants: a token depends only on its own 40 ms, its phone and its speaker. Un
 those that a session of `engine.tts.smlle` would use.
 """
 
-import random
 import warnings
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +22,9 @@ from safetensors.numpy import load_file, save_file
 from scipy.cluster.vq import kmeans2
 
 from engine.codec.mel import BANDS, MelSpectrum
-from engine.training.corpus.shards import read_shards
+from engine.training.corpus.shards import floats, read_shards
 from engine.training.corpus.utterance import Entry
-from engine.training.run import Run, StageProgress, read_json, stop_signal, stopped
+from engine.training.run import Run, read_json
 from engine.training.utterances import (
     ShardEncoder,
     Utterance,
@@ -50,26 +49,33 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class TokenSteps:
-    """An utterance in T steps of one token. `units` [U] are its phones between `begin` and `end`,
-    `said_by` [T] is the index of the unit that sounds in each step, `mel` [2 T, bands] the
-    spectrum.
+class TokenUtterance(Utterance):
+    """An utterance as tokens. `phones` and `marks` do not contain begin and end, but the indices in
+    `spoken_by` count them: 0 is the begin, 1 the first phone.
     """
 
-    units: Ints
-    said_by: Ints
-    mel: Floats
-    marks: Ints  # pairs (units before it, its id) [M, 2]
+    tokens: npt.NDArray[np.int16]  # [T]
+    mel: npt.NDArray[np.float16]  # [2 T, bands]
+    spoken_by: npt.NDArray[np.int16]  # [T]
+    phones: npt.NDArray[np.int16]  # [P]
+    marks: npt.NDArray[np.int8]  # [P]
 
     @property
-    def phones(self) -> Ints:
-        """The phone of each step."""
-        return self.units[self.said_by]
+    def steps(self) -> int:
+        return len(self.spoken_by)
 
     @property
     def rows(self) -> Floats:
         """The spectrum with one row for each step, [T, 2 * bands]."""
-        return self.mel.reshape(-1, COLUMNS * BANDS)
+        return self.mel.astype(np.float32).reshape(-1, COLUMNS * BANDS)
+
+    def all_phones(self, begin: int, end: int) -> Ints:
+        """Return the phones of all units, with `begin` before and `end` after them."""
+        return np.concatenate(([begin], self.phones, [end])).astype(np.int64)
+
+    def aligned(self, begin: int, end: int) -> Ints:
+        """Return the phone of each token, [T] (X' in the paper)."""
+        return self.all_phones(begin, end)[self.spoken_by]
 
 
 def count_of(ids: dict[str, int]) -> int:
@@ -77,17 +83,25 @@ def count_of(ids: dict[str, int]) -> int:
     return max(ids.values()) + 3
 
 
-def steps_of(entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum) -> TokenSteps:
-    """Split an utterance into steps, with a little silence after its end."""
+def without_tokens(
+    entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum
+) -> TokenUtterance:
+    """Split an utterance into steps, with a little silence after its end. Its tokens and its
+    speaker's vector are not known yet.
+    """
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
-    begin = count_of(ids) - 2
-    samples = torch.from_numpy(pcm[: count * TOKEN_SAMPLES])
-    return TokenSteps(
-        np.concatenate(([begin], phones["ids"], [begin + 1])),
-        said_by(phones["starts"], entry.end, count),
-        mel(samples[None])[0].numpy(),
-        phones["marks"],
+    marks = np.zeros(len(phones["ids"]), np.int8)
+    for before, number in phones["marks"][phones["marks"][:, 0] > 0]:
+        marks[before - 1] = _MARK_OF[int(number)]
+    return TokenUtterance(
+        entry.speaker,
+        np.zeros(0, np.float32),
+        np.zeros(0, np.int16),
+        mel(torch.from_numpy(pcm[None, : count * TOKEN_SAMPLES]))[0].numpy().astype(np.float16),
+        said_by(phones["starts"], entry.end, count).astype(np.int16),
+        phones["ids"].astype(np.int16),
+        marks,
     )
 
 
@@ -109,10 +123,12 @@ class Codebook:
     means: Floats
     shapes: Floats
 
-    def tokens(self, speaker: int, steps: TokenSteps) -> npt.NDArray[np.int16]:
+    def tokens(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
         """Return the tokens of an utterance [T]. Each phone has as many tokens as it has shapes."""
-        place, phones = int(np.searchsorted(self.speakers, speaker)), steps.phones
-        rest = (steps.rows - self.means[place, phones])[:, None] - self.shapes[phones]
+        count = len(self.shapes)
+        phones = utterance.aligned(count - 2, count - 1)
+        place = int(np.searchsorted(self.speakers, utterance.speaker))
+        rest = (utterance.rows - self.means[place, phones])[:, None] - self.shapes[phones]
         nearest = np.square(rest).sum(-1).argmin(-1)
         tokens: npt.NDArray[np.int16] = (phones * self.shapes.shape[1] + nearest).astype(np.int16)
         return tokens
@@ -123,18 +139,14 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
     that an encoder needs: table, speaker encoder, codebook.
     """
     table = write_phones(run)
-    ids, mel, shards = read_json(table), MelSpectrum(), read_shards(run.stage("corpus"))
+    ids, mel = read_json(table), MelSpectrum()
     examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)
-    progress = StageProgress("codebook", len(shards))
-    with stop_signal() as is_asked_to_stop:
-        for number, shard in enumerate(shards, 1):
-            for entry, pcm in shard.spoken():
-                steps = steps_of(entry, pcm, ids, mel)
-                for phone in np.unique(steps.phones):
-                    examples[entry.speaker, int(phone)].append(steps.rows[steps.phones == phone])
-            if is_asked_to_stop():
-                raise stopped()
-            progress.report(number, shard.index.stem)
+    for shard in read_shards(run.stage("corpus")):
+        for entry, pcm in shard.spoken():
+            plain = without_tokens(entry, floats(pcm), ids, mel)
+            phones, steps = plain.aligned(count_of(ids) - 2, count_of(ids) - 1), plain.rows
+            for phone in np.unique(phones):
+                examples[entry.speaker, int(phone)].append(steps[phones == phone])
     speakers = np.unique([speaker for speaker, _ in examples])
     means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
     shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)
@@ -153,9 +165,7 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
 
 
 def _cluster(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
-    """Return the centres of `count` clusters of rows (k-means), zeros where there are
-    fewer rows.
-    """
+    """Return the centres of `count` clusters of rows (k-means), zeros where rows are fewer."""
     found = np.zeros((count, rows.shape[1]), np.float32)
     some = rows if len(rows) <= MOST else dice.choice(rows, MOST, replace=False)
     with warnings.catch_warnings():  # a cluster may be empty: nothing is near it
@@ -163,34 +173,6 @@ def _cluster(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
         centres, _ = kmeans2(some, min(count, len(some)), ROUNDS, minit="++", rng=dice)
     found[: len(centres)] = centres
     return found
-
-
-# -------------------------------------------------------------------------- utterances
-
-
-@dataclass(frozen=True)
-class TokenUtterance(Utterance):
-    """An utterance as tokens. `phones` and `marks` do not contain begin and end, but the indices in
-    `spoken_by` count them: 0 is the begin, 1 the first phone.
-    """
-
-    tokens: npt.NDArray[np.int16]  # [T]
-    mel: npt.NDArray[np.float16]  # [2 T, bands]
-    spoken_by: npt.NDArray[np.int16]  # [T]
-    phones: npt.NDArray[np.int16]  # [P]
-    marks: npt.NDArray[np.int8]  # [P]
-
-    @property
-    def steps(self) -> int:
-        return len(self.tokens)
-
-    def all_phones(self, begin: int, end: int) -> Ints:
-        """Return the phones of all units, with `begin` before and `end` after them."""
-        return np.concatenate(([begin], self.phones, [end])).astype(np.int64)
-
-    def aligned(self, begin: int, end: int) -> Ints:
-        """Return the phone of each token, [T] (X' in the paper)."""
-        return self.all_phones(begin, end)[self.spoken_by]
 
 
 def encode_corpus(run: Run) -> None:
@@ -201,27 +183,12 @@ def encode_corpus(run: Run) -> None:
 class TokenEncoder(ShardEncoder):
     """Encode utterances as tokens and spectra."""
 
-    def __init__(self, table: str, speaker: str, codebook: str) -> None:
+    def __init__(self, table: Path, speaker: Path, codebook: Path) -> None:
         super().__init__(table, speaker)
         tensors = load_file(codebook)
         self._codebook = Codebook(tensors["speakers"], tensors["means"], tensors["shapes"])
         self._mel = MelSpectrum()
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Floats, draw: random.Random
-    ) -> TokenUtterance | None:
-        steps = steps_of(entry, pcm, self.ids, self._mel)
-        phones = steps.units[1:-1]
-        marks = np.zeros(len(phones), np.int8)
-        for before, number in steps.marks:
-            if before:
-                marks[before - 1] = _MARK_OF[int(number)]
-        return TokenUtterance(
-            entry.speaker,
-            self.vector(pcm),
-            self._codebook.tokens(entry.speaker, steps),
-            steps.mel.astype(np.float16),
-            steps.said_by.astype(np.int16),
-            phones.astype(np.int16),
-            marks,
-        )
+    def utterance(self, place: int, entry: Entry, pcm: Floats) -> TokenUtterance | None:
+        plain = without_tokens(entry, pcm, self.ids, self._mel)
+        return replace(plain, vector=self.vector(pcm), tokens=self._codebook.tokens(plain))

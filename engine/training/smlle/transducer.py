@@ -1,13 +1,19 @@
 """The stage `transducer`: a network learns to predict the tokens of a text, and when it needs the
 next phone (the blank label).
 
-It learns first on the alignment known from the corpus, then on all alignments near it (see
-`lattice`). Invariant: the logits of a lesson's nodes equal those that a session computes one by
-one.
+Its loss is summed over monotonic alignments of units and tokens. At node (i, j) of their lattice,
+units 0..i have been read and j tokens predicted. A token leads to node (i, j + 1), a blank to node
+(i + 1, j); the blank at the last unit after the last token ends the path (SMLLE, 2.1; equations 1
+and 2). A band keeps the nodes near the alignment known from the corpus (Speech-T's idea). A wide
+band gives the paper's loss, reach 0 the cross-entropy of a single path, with which the training
+begins. Invariant: the logits of a lesson's nodes equal those that a session computes one by one.
+
+Letters: B lessons, T tokens, W units of a band, U units.
 """
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,24 +21,25 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, initialise, run_stack
+from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.loop import Learner, Losses, length_bucket, on_device
+from engine.training.networks import initialise, padded, run_stack
 from engine.training.run import Run
 from engine.training.smlle import Transducer as Recipe
-from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.spectrum import padded, smlle_shape
+from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.tts.smlle.config import SmlleShape
 from engine.tts.smlle.transducer import Transducer
 
+NEVER: Final = -1e5  # log of a probability of nothing; infinity would make gradients NaN
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
 
 
-def transducer(run: Run) -> Maker:
-    """Return a function that makes the transducer's learner on a device."""
-    recipe, shape, sides = run.recipe.transducer, smlle_shape(run), read_sides(run, TokenUtterance)
-    return lambda device: TransducerLearner(recipe, shape, sides, device)
+def transducer(run: Run) -> "TransducerLearner":
+    """Return the transducer's learner."""
+    sides = read_sides(run, TokenUtterance)
+    return TransducerLearner(run.recipe.transducer, smlle_shape(run), sides, run.device)
 
 
 class TransducerLearner(Learner):
@@ -41,20 +48,18 @@ class TransducerLearner(Learner):
     averaged = "transducer"
 
     def __init__(
-        self, recipe: Recipe, shape: SmlleShape, sides: Sides[TokenUtterance], device: torch.device
+        self, recipe: Recipe, shape: SmlleShape, sides: Sides[TokenUtterance], device: str
     ) -> None:
-        self._recipe = recipe
-        self._shape = shape
-        self._sides = sides
+        self._recipe, self._shape, self._sides = recipe, shape, sides
         self._model = Transducer(shape)
         initialise(self._model)
         self._model.bias.data[self._model.blank] = FIRST_BLANK
         super().__init__(recipe.schedule, device, transducer=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        reach = recipe.reach if context.share >= recipe.path_from else 0
-        loss = self._loss(self._lessons(self._sides.training, context.draw), reach)
+        reach = recipe.reach if share >= recipe.path_from else 0
+        loss = self._loss(self._lessons(self._sides.training, draw), reach)
         return self._optimise({"path" if reach == 0 else "lattice": loss})
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
@@ -69,12 +74,12 @@ class TransducerLearner(Learner):
         self, side: People[TokenUtterance], draw: random.Random
     ) -> Sequence[TokenUtterance]:
         longest = self._recipe.longest_seconds * STEPS_PER_SECOND  # paragraphs are longer
-        return self._bucket(side, lambda each: each.steps, draw, longest)
+        return length_bucket(
+            flat(side), lambda each: each.steps, draw, self._batch_size, longest=longest
+        )
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
-        """Return -log of the probability per token, summed over alignments at most `reach` units
-        from the known one.
-        """
+        """Return -log of the probability per token of alignments at most `reach` units away."""
         model, shape = self._model, self._shape
         phones = padded([each.all_phones(shape.begin, shape.end) for each in lessons])
         marks = padded([np.pad(each.marks, 1) for each in lessons])
@@ -82,7 +87,7 @@ class TransducerLearner(Learner):
         places = padded([each.spoken_by for each in lessons])
         units = torch.tensor([len(each.phones) + 2 for each in lessons])
         counts = torch.tensor([each.steps for each in lessons])
-        within = self._move(band(places, units, counts, reach))
+        within = on_device(band(places, units, counts, reach), self._device)
         with self._autocast():
             logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
         labels = logits.float().log_softmax(-1)  # [B, T + 1, W, V + 1]
@@ -91,14 +96,11 @@ class TransducerLearner(Learner):
         losses = transducer_loss(labels[..., model.blank], emit, within)
         return losses.sum() / counts.sum()
 
-    def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: Band) -> Tensor:
-        """Return the logits of the band's nodes [B, T + 1, W, V + 1], from phones and
-        marks [B, U].
-        """
+    def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: "Band") -> Tensor:
+        """Return the logits [B, T + 1, W, V + 1] of the band's nodes from phones and marks."""
         model, share = self._model, self._recipe.dropout
-        mask = causal(phones.shape[1], phones.device)
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)
-        text = run_stack(model.encoder, rows, mask)  # [B, U, D]
+        text = run_stack(model.encoder, rows)  # [B, U, D]
         first = tokens.new_full((len(tokens), 1), model.shape.tokens)
         history = functional.dropout(
             model.tokens(torch.cat((first, tokens), dim=1)), share, model.training
@@ -112,3 +114,77 @@ class TransducerLearner(Learner):
         joined = (texts[lessons, nodes] + model.speech(speech)[:, :, None]).tanh()
         out: Tensor = model.labels(joined) + model.bias
         return out
+
+
+# ---------------------------------------------------------------------- lattice
+
+
+@dataclass(frozen=True)
+class Band:
+    """The part of the lattice that the loss sums over: in each row (number of tokens) the units
+    from `first` to `last`, both [B, T + 1]. `units` and `tokens` [B] are the true lengths of padded
+    lessons.
+    """
+
+    first: Tensor
+    last: Tensor
+    units: Tensor
+    tokens: Tensor
+
+    @property
+    def nodes(self) -> Tensor:
+        """The unit of each node [B, T + 1, W]; padding repeats the row's last unit."""
+        return torch.minimum(self.first[..., None] + self._steps, self.last[..., None])
+
+    @property
+    def mask(self) -> Tensor:
+        """The mask of real nodes [B, T + 1, W], False at padding."""
+        return self._steps <= (self.last - self.first)[..., None]
+
+    @property
+    def _steps(self) -> Tensor:
+        width = int((self.last - self.first).max()) + 1
+        return torch.arange(width, device=self.first.device)
+
+
+def band(places: Tensor, units: Tensor, tokens: Tensor, reach: int) -> Band:
+    """Return the band of nodes at most `reach` units from a known alignment. `places` [B, T] is the
+    unit that speaks each token; it never decreases.
+    """
+    count = len(places)
+    end = (units - 1)[:, None]  # [B, 1]
+    rows = torch.arange(places.shape[1] + 1, device=places.device)
+    # Row j is entered by token j - 1 and left by token j; behind the last one blanks lead out.
+    entered = torch.cat((places.new_zeros(count, 1), places), dim=1)
+    left = torch.cat((places, end), dim=1)
+    left = torch.where(rows >= tokens[:, None], end, left)
+    entered = torch.where(rows > tokens[:, None], end, entered)
+    first = (entered - reach).clamp(min=0)
+    last = torch.minimum(left + reach, end)
+    return Band(torch.minimum(first, last), last, units, tokens)
+
+
+def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
+    """Return -log of the summed probability of all paths inside the band, [B].
+
+    `blank` and `emit` are log-probabilities at the band's nodes [B, T + 1, W]: of a blank, which
+    leads to the next unit, and of the true next token (any value in rows without one).
+    """
+    ahead = blank.cumsum(-1) - blank  # log of all blanks before each unit of a row
+    steps = torch.arange(blank.shape[-1], device=blank.device)
+    # Only unit 0 is there before anything was read.
+    row = ahead[:, 0].masked_fill(~within.mask[:, 0], NEVER)
+    rows = [row]
+    for number, shift in enumerate(within.first.diff(dim=1).unbind(1)):  # one token a row
+        places = (steps + shift[:, None]).clamp(min=0)  # of the next row's units in this one
+        known, inner = places < len(steps), places.clamp(max=len(steps) - 1)
+        inside = within.mask[:, number + 1] & within.mask[:, number].gather(1, inner) & known
+        entered = (row + emit[:, number]).gather(1, inner).masked_fill(~inside, NEVER)
+        later = ahead[:, number + 1]
+        row = (entered - later).logcumsumexp(-1) + later  # any number of blanks
+        rows.append(row)
+    end = within.tokens[:, None]  # row of each lesson behind its last token
+    place = within.units[:, None] - 1 - within.first.gather(1, end)  # [B, 1]
+    where = end[..., None].expand(-1, 1, len(steps))
+    forward, last = (each.gather(1, where)[:, 0] for each in (torch.stack(rows, 1), blank))
+    return -(forward + last).gather(1, place).flatten()

@@ -22,9 +22,7 @@ from engine.training.recipe import (
 
 @dataclass(frozen=True)
 class Vocoder(Sound):
-    """The vocoder of spectra (pulses and filters), which SMLLE and LLMVoX use too, and its
-    training.
-    """
+    """The vocoder of spectra (pulses and filters), also of SMLLE and LLMVoX, and its training."""
 
     width: int = 256
     blocks: int = 6

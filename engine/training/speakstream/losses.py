@@ -5,28 +5,27 @@ Invariant: a pack is read back before its stage is done.
 
 import random
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mel import LEVELS
 from engine.training import packing
-from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
+from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.loop import Learner, Losses, length_bucket, on_device
+from engine.training.networks import initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
 from engine.training.speakstream.data import (
     NOTHING,
     Scale,
     SpeakStreamBatch,
-    SpeakStreamLesson,
     WordsUtterance,
     collated,
     corrupted,
     make_lesson,
     read_scale,
 )
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import (
@@ -38,10 +37,10 @@ from engine.tts.speakstream.config import (
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
-def voice(run: Run) -> Maker:
-    """Return a function that makes the network's learner on a device."""
-    recipe, sides, scale = run.recipe.voice, read_sides(run, WordsUtterance), read_scale(run)
-    return lambda device: SpeakStreamLearner(recipe, sides, scale, device)
+def voice(run: Run) -> "SpeakStreamLearner":
+    """Return the network's learner."""
+    sides = read_sides(run, WordsUtterance)
+    return SpeakStreamLearner(run.recipe.voice, sides, read_scale(run), run.device)
 
 
 def shape_of(recipe: Voice) -> SpeakStreamShape:
@@ -76,7 +75,7 @@ def hidden(
     x[speech] = model.hear(batch.inputs[speech], keep).to(x.dtype)
     x = x + model.saying(batch.unit, batch.later).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
-    return run_stack(model.stack, x, causal(x.shape[1], x.device))
+    return run_stack(model.stack, x)
 
 
 class SpeakStreamLearner(Learner):
@@ -85,19 +84,15 @@ class SpeakStreamLearner(Learner):
     averaged = "voice"
 
     def __init__(
-        self, recipe: Voice, sides: Sides[WordsUtterance], scale: Scale, device: torch.device
+        self, recipe: Voice, sides: Sides[WordsUtterance], scale: Scale, device: str
     ) -> None:
-        self._recipe = recipe
-        self._sides, self._levels = sides, scale.levels
-        self._lessons: dict[
-            tuple[int, int], SpeakStreamLesson
-        ] = {}  # by the utterance's id() and window
+        self._recipe, self._sides, self._levels = recipe, sides, scale.levels
         self._model = fresh_model(shape_of(recipe))
-        super().__init__(self._recipe.schedule, device, voice=self._model)
+        super().__init__(recipe.schedule, device, voice=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
+    def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
-        batch = self._batch(self._sides.training, context.draw)
+        batch = self._batch(self._sides.training, draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
         losses = self._losses(batch)
         return self._optimise(losses, losses["levels"] + recipe.end_weight * losses["end"])
@@ -108,16 +103,12 @@ class SpeakStreamLearner(Learner):
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> SpeakStreamBatch:
         recipe = self._recipe
         longest = recipe.longest_seconds * POSITION_RATE
-        chosen = self._bucket(people, lambda each: each.positions, draw, longest)
+        chosen = length_bucket(
+            flat(people), lambda each: each.positions, draw, self._batch_size, longest=longest
+        )
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
-        return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
-
-    def _lesson(self, utterance: WordsUtterance, window: int) -> SpeakStreamLesson:
-        """Return the lesson of an utterance in windows of `window` words; lessons are cached."""
-        key = id(utterance), window
-        if key not in self._lessons:
-            self._lessons[key] = make_lesson(utterance, window, self._recipe.hop)
-        return self._lessons[key]
+        lessons = [make_lesson(each, self._levels, window, recipe.hop) for each in chosen]
+        return on_device(collated(lessons), self._device)
 
     def _losses(self, batch: SpeakStreamBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the levels and that of the units' ends."""
@@ -147,5 +138,6 @@ def export_pack(run: Run) -> packing.Facts:
         pace=round(scale.pace, 3),
     )
     config = SpeakStreamPackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
-    files = {VOICE_FILE: run.weights("voice"), VOCODER_FILE: run.weights("vocoder")}
-    return packing.export_pack(run, files, config, synthesiser.load)
+    files = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
+    networks = {name: packing.network(run.weights(stage)) for name, stage in files.items()}
+    return packing.export_pack(run, networks, config, synthesiser.load)

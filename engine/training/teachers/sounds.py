@@ -1,14 +1,18 @@
-"""The common set of sounds for all synthesisers and the phonemizer, and how their phones are spelt
-in it.
+"""The common set of sounds for all synthesisers and the phonemizer, how their phones are spelt in
+it, and the times of a synthesiser's sounds transferred to the phones that the voice reads.
 
 A sound is a phone without stress and dialect: 39 of them and the pause.
-Invariant: a spelling is made of sounds only; a phone that a table lacks is an error of the caller,
-never a guess.
+Invariants: a spelling is made of sounds only; a phone that a table lacks is an error of the caller,
+never a guess. Times never go back.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 
@@ -50,9 +54,7 @@ def phoned(text: str, espeak: Espeak) -> list[PhonedWord]:
 
 
 def of_ipa(phone: str) -> tuple[str, ...]:
-    """Return the sounds of a phone in espeak's spelling; none for a silent one. KeyError if it is
-    unknown.
-    """
+    """Return the sounds of a phone in espeak's spelling; none if it is silent. KeyError."""
     bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")
     if not bare:
         return ()
@@ -70,3 +72,66 @@ def distance(one: str, other: str) -> float:
     if (one, other) in _NEAR:
         return 0.4
     return 1.0 if (one in VOWELS) == (other in VOWELS) else 2.0
+
+
+# --------------------------------------------------------------------- matching
+
+GAP: Final = 0.9  # cost of a sound that only one side has
+
+
+@dataclass(frozen=True)
+class Sound:
+    """One sound from `start` to `end`, in samples of its take."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Match:
+    """An alignment: start of each phone and end of speech, in samples, and the cost per sound. That
+    cost says how well the two sequences agree.
+    """
+
+    starts: tuple[int, ...]
+    end: int
+    cost: float
+
+
+def match(phones: Sequence[str], take: Sequence[Sound]) -> Match | None:
+    """Align phones in espeak's spelling with the sounds of a take, by edit distance, because the
+    synthesiser's lexicon and the phonemizer sometimes differ. A sound that is not in the text (a
+    filler, a pause) belongs to the phone before it, as in VoXtream2, 4.1. None if a phone has no
+    spelling in sounds, or if either side is empty.
+    """
+    try:
+        spelt = [(owner, sound) for owner, phone in enumerate(phones) for sound in of_ipa(phone)]
+    except KeyError:
+        return None
+    speech = [sound for sound in take if sound.name != PAUSE]
+    if not spelt or not speech:
+        return None
+    costs = np.add.outer(np.arange(len(spelt) + 1) * GAP, np.arange(len(speech) + 1) * GAP)
+    for row, (_, name) in enumerate(spelt, start=1):
+        for column, sound in enumerate(speech, start=1):
+            costs[row, column] = min(
+                costs[row - 1, column - 1] + distance(name, sound.name),
+                costs[row - 1, column] + GAP,
+                costs[row, column - 1] + GAP,
+            )
+    found: dict[int, int] = {}  # starts of phones
+    row, column = len(spelt), len(speech)
+    while row > 0 and column > 0:
+        if np.isclose(costs[row, column], costs[row, column - 1] + GAP):
+            column -= 1
+        elif np.isclose(costs[row, column], costs[row - 1, column] + GAP):
+            row -= 1
+        else:
+            row, column = row - 1, column - 1
+            found[spelt[row][0]] = speech[column].start
+    starts, following = list[int](), speech[-1].end
+    for number in reversed(range(len(phones))):
+        following = found.get(number, following)  # a phone without a sound begins with the next
+        starts.append(following)
+    return Match(tuple(reversed(starts)), speech[-1].end, float(costs[-1, -1]) / len(spelt))

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import soundfile
 
 from engine.errors import InvalidInput
-from engine.training.teachers import sounds
+from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa
 
 SECONDS_PER_CALL: Final = 120.0
 PACKAGES: Final = {"flite": "flite", "festival": "festival festvox-us-slt-hts"}
@@ -50,15 +50,6 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Sound:
-    """One sound from `start` to `end`, in samples of its take."""
-
-    name: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
 class Take:
     """A synthesiser's answer to a request: samples, and the times of their sounds."""
 
@@ -67,34 +58,23 @@ class Take:
     sounds: tuple[Sound, ...]
 
 
-Speak = Callable[[Sequence[Request]], list[Take | None]]
-"""Takes in the order of the requests; None for one the synthesiser could not speak."""
-
-
 def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
-    """Speak requests with the synthesiser called `name`. InvalidInput when it is not known or not
-    installed.
+    """Speak requests with the synthesiser called `name`. Return takes in the same order; None for a
+    request that it could not speak. InvalidInput when it is not known or not installed.
     """
-    functions: dict[str, Speak] = {
+    functions: dict[str, Callable[[Sequence[Request]], list[Take | None]]] = {
         "flite": _flite,
         "festival": _festival,
         "espeak": _espeak,
         "kokoro": _kokoro,
     }
     if name not in functions:
-        raise InvalidInput(
-            "There is no synthesiser '{name}'.",
-            hint="There are: {names}.",
-            name=name,
-            names=", ".join(functions),
-        )
+        hint = f"There are: {', '.join(functions)}."
+        raise InvalidInput(f"There is no synthesiser '{name}'.", hint=hint)
     if name in PACKAGES and not shutil.which(name):
         hint = f"On Debian: apt install {PACKAGES[name]}"
-        raise InvalidInput("{name} is not installed.", hint=hint, name=name)
+        raise InvalidInput(f"{name} is not installed.", hint=hint)
     return functions[name](requests) if requests else []
-
-
-# ------------------------------------------------------------------------ flite
 
 
 def _flite(requests: Sequence[Request]) -> list[Take | None]:
@@ -103,35 +83,27 @@ def _flite(requests: Sequence[Request]) -> list[Take | None]:
 
 
 def _flite_take(request: Request, wave: Path) -> Take | None:
-    settings = [
-        f"duration_stretch={request.stretch:.3f}",
-        f"int_f0_target_mean={request.pitch_hz:.1f}",
-    ]
-    options = [part for setting in settings for part in ("--setf", setting)]
-    about = ["-voice", request.voice, "-psdur", *options]
-    command = ["flite", *about, "-t", request.text, "-o", str(wave)]
+    command = ["flite", "-voice", request.voice, "-psdur"]
+    command += ["--setf", f"duration_stretch={request.stretch:.3f}"]
+    command += ["--setf", f"int_f0_target_mean={request.pitch_hz:.1f}"]
+    command += ["-t", request.text, "-o", str(wave)]
     try:
         process = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=False
+            command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=True
         )
-    except subprocess.TimeoutExpired:
-        return None
-    if process.returncode != 0 or not wave.is_file():
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         return None
     pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
     return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
-
-
-# --------------------------------------------------------------------- festival
 
 
 def _festival(requests: Sequence[Request]) -> list[Take | None]:
     """Speak all requests in one process, because loading the voice takes longer than a sentence."""
     with tempfile.TemporaryDirectory(prefix="rubato-festival-") as folder:
         lines = ["(voice_cmu_us_slt_arctic_hts)"]
-        for number, request in enumerate(requests):
+        starts = [Path(folder) / str(number) for number in range(len(requests))]
+        for start, request in zip(starts, requests, strict=True):
             text = re.sub(r'["\\]', "", request.text)
-            start = f"{folder}/{number}"
             lines += [
                 f"(Parameter.set 'Duration_Stretch {request.stretch:.3f})",
                 f'(set! said (utt.synth (Utterance Text "{text}")))',
@@ -140,14 +112,9 @@ def _festival(requests: Sequence[Request]) -> list[Take | None]:
             ]
         script = Path(folder) / "speak.scm"
         script.write_text("\n".join(lines), encoding="utf-8")
-        starts = [Path(folder) / str(number) for number in range(len(requests))]
+        command, seconds = ["festival", "-b", str(script)], SECONDS_PER_CALL * len(requests)
         try:
-            subprocess.run(
-                ["festival", "-b", str(script)],
-                capture_output=True,
-                timeout=SECONDS_PER_CALL * max(1, len(requests)),
-                check=False,
-            )
+            subprocess.run(command, capture_output=True, timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
             # festival was killed in the last take that has a file: that one is incomplete
             begun = [start for start in starts if start.with_suffix(".wav").is_file()]
@@ -157,7 +124,7 @@ def _festival(requests: Sequence[Request]) -> list[Take | None]:
 
 def _festival_take(start: Path) -> Take | None:
     wave, segments = start.with_suffix(".wav"), start.with_suffix(".segs")
-    if not wave.is_file() or not segments.is_file():
+    if not segments.is_file():
         return None
     rows = [line.split() for line in segments.read_text().splitlines()]
     return _arpabet_take(wave, [(row[2], float(row[0])) for row in rows if len(row) == 3])
@@ -166,89 +133,64 @@ def _festival_take(start: Path) -> Take | None:
 def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:
     """Return a take from a wave file, given its phones and the seconds at which they end."""
     pcm, sample_rate = soundfile.read(wave, dtype="float32")
-    wave.unlink()
-    spelt, start = [], 0
-    for phone, end_seconds in phones:
-        if phone not in sounds.ARPABET:
-            return None
-        end = max(start, min(round(end_seconds * sample_rate), len(pcm)))
-        spelt.append((sounds.ARPABET[phone], start, end))
-        start = end
+    if any(phone not in ARPABET for phone, _ in phones):
+        return None
+    starts = [0, *(round(seconds * sample_rate) for _, seconds in phones[:-1])]
+    spelt = [(ARPABET[phone], start) for (phone, _), start in zip(phones, starts, strict=False)]
     return _take(pcm, int(sample_rate), spelt)
 
 
-# ----------------------------------------------------------------------- espeak
-
-
 def _espeak(requests: Sequence[Request]) -> list[Take | None]:
-    from engine.tts.espeak.library import Espeak  # loads libespeak-ng
+    from engine.tts.espeak.library import SAMPLE_RATE, Espeak  # loads libespeak-ng
 
-    library = Espeak.claim()
+    library, takes = Espeak.claim(), list[Take | None]()
     try:
-        return [_espeak_take(library, request) for request in requests]
+        for request in requests:
+            pace = min(450, max(80, round(170 / request.stretch)))  # words per minute
+            speech = library.speak(request.text, voice=request.voice, words_per_minute=pace)
+            phones = [(each.ipa, each.sample) for each in speech.phones]
+            takes.append(_ipa_take(speech.pcm, SAMPLE_RATE, phones))
     finally:
         library.release()
-
-
-def _espeak_take(library: object, request: Request) -> Take | None:
-    from engine.tts.espeak.library import SAMPLE_RATE, Espeak
-
-    assert isinstance(library, Espeak)
-    words_per_minute = min(450, max(80, round(170 / request.stretch)))
-    speech = library.speak(request.text, voice=request.voice, words_per_minute=words_per_minute)
-    return _ipa_take(speech.pcm, SAMPLE_RATE, [(each.ipa, each.sample) for each in speech.phones])
-
-
-# ----------------------------------------------------------------------- Kokoro
+    return takes
 
 
 def _kokoro(requests: Sequence[Request]) -> list[Take | None]:
-    return [_kokoro_take(request) for request in requests]
-
-
-def _kokoro_take(request: Request) -> Take | None:
     from engine.training.teachers.whole_sentences import blended_voice, say  # loads Kokoro
     from engine.tts.kokoro.source import SAMPLE_RATE
 
-    said = say(blended_voice(request.voice, request.mixed), request.text, request.rates)
-    return _ipa_take(said.pcm, SAMPLE_RATE, said.phones) if said else None
+    takes = list[Take | None]()
+    for request in requests:
+        said = say(blended_voice(request.voice, request.mixed), request.text, request.rates)
+        takes.append(_ipa_take(said[0], SAMPLE_RATE, said[1]) if said else None)
+    return takes
 
 
 def _ipa_take(
     pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[str, int]]
 ) -> Take | None:
-    """Return a take from phones in espeak's spelling ("" = silence), each with its first sample.
-    None if a phone is unknown.
-    """
-    ends = [*(start for _, start in phones[1:]), len(pcm)]
+    """Return a take from phones ("" = silence) with their first samples; None if one is unknown."""
     try:
-        sounds_ = [
-            (sounds.of_ipa(phone) or (sounds.PAUSE,), start, max(start, end))
-            for (phone, start), end in zip(phones, ends, strict=True)
-        ]
+        spelt = [(of_ipa(phone) or (PAUSE,), start) for phone, start in phones]
     except KeyError:
         return None
-    return _take(pcm, sample_rate, sounds_)
+    return _take(pcm, sample_rate, spelt)
 
 
 def _take(
-    pcm: npt.NDArray[np.float32],
-    sample_rate: int,
-    phones: Sequence[tuple[tuple[str, ...], int, int]],
+    pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[tuple[str, ...], int]]
 ) -> Take | None:
-    """Return a take from phones, each as its sounds, first sample and end. Several sounds of a
-    phone get equal parts of it.
+    """Return a take from phones, each as its sounds and its first sample; None if there are none.
+    Several sounds of a phone get equal parts of it.
     """
     listed: list[Sound] = []
-    for spelling, start, end in phones:
-        edges = np.linspace(start, end, len(spelling) + 1).round().astype(int)
-        for name, first, last in zip(spelling, edges[:-1], edges[1:], strict=True):
-            if listed and name == sounds.PAUSE == listed[-1].name:
-                listed[-1] = Sound(name, listed[-1].start, int(last))
+    edges = np.clip([0, *(start for _, start in phones[1:]), len(pcm)], 0, len(pcm))
+    edges = np.maximum.accumulate(edges)
+    for (spelling, _), start, end in zip(phones, edges[:-1], edges[1:], strict=False):
+        inner = np.linspace(start, end, len(spelling) + 1).round().astype(int).tolist()
+        for name, first, last in zip(spelling, inner[:-1], inner[1:], strict=True):
+            if listed and name == PAUSE == listed[-1].name:
+                listed[-1] = replace(listed[-1], end=last)
             else:
-                listed.append(Sound(name, int(first), int(last)))
-    if not listed:
-        return None
-    listed[0] = Sound(listed[0].name, 0, listed[0].end)
-    listed[-1] = Sound(listed[-1].name, listed[-1].start, max(listed[-1].start, len(pcm)))
-    return Take(pcm, sample_rate, tuple(listed))
+                listed.append(Sound(name, first, last))
+    return Take(pcm, sample_rate, tuple(listed)) if listed else None

@@ -5,9 +5,7 @@ Invariant: a phone begins where its first symbol begins, so nothing has to be al
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
 
 import numpy as np
 
@@ -27,33 +25,18 @@ from engine.tts.kokoro.voices import NAME, blend
 from engine.tts.kokoro.windows import faded_out, render, with_silences
 from engine.tts.rate import PLAIN
 
-Mixed = tuple[tuple[str, float], ...]  # voices and their shares
-MOST_MACHINES: Final = 256  # voices that stay ready, half a megabyte each
-
-
-@dataclass(frozen=True)
-class SpokenText:
-    """Samples at 24 kHz, and espeak-ng's phones, each with its first sample; the phone "" is
-    silence.
-    """
-
-    pcm: Pcm
-    phones: tuple[tuple[str, int], ...]
-
 
 @cache
 def model() -> KokoroSynthesiser:
-    """Return Kokoro. It is fetched and its graph is cut, unless that was done before. AssetError,
-    ModelError.
-    """
+    """Return Kokoro, fetched and with its graph cut. AssetError, ModelError."""
     fetch(NAME)
     loaded = registry.load(SpeechSettings(engine=NAME), lambda text, share: None)
     assert isinstance(loaded, KokoroSynthesiser)
     return loaded
 
 
-@lru_cache(maxsize=MOST_MACHINES)
-def blended_voice(voice: str, mixed: Mixed) -> VoiceParts:
+@lru_cache(maxsize=256)  # half a megabyte each
+def blended_voice(voice: str, mixed: tuple[tuple[str, float], ...]) -> VoiceParts:
     """Return a voice blended with others, each with its share. The rest of 1 is its own share."""
     named = {each.name: each for each in model().voices()}
     own = 1 - sum(share for _, share in mixed)
@@ -61,9 +44,12 @@ def blended_voice(voice: str, mixed: Mixed) -> VoiceParts:
     return model().voice_parts(blend(voice, parts))
 
 
-def say(speaking: VoiceParts, text: str, rates: Sequence[float] = ()) -> SpokenText | None:
+def say(
+    speaking: VoiceParts, text: str, rates: Sequence[float] = ()
+) -> tuple[Pcm, list[tuple[str, int]]] | None:
     """Speak a text at exactly the given rates (SPS), one for each of equal parts of its words; () =
-    the voice's own pace. None for a text without a sound.
+    the voice's own pace. Return samples at 24 kHz, and espeak-ng's phones, each with its first
+    sample; the phone "" is silence. None for a text without a sound.
     """
     words, texts = phoned(text, speaking.espeak), text.casefold().split()
     asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
@@ -81,13 +67,11 @@ def say(speaking: VoiceParts, text: str, rates: Sequence[float] = ()) -> SpokenT
         phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
         pieces.append(pcm)
         first, length, late = last, length + len(pcm), plan.late_at_end
-    return SpokenText(np.concatenate(pieces), tuple(phones)) if pieces else None
+    return (np.concatenate(pieces), phones) if pieces else None
 
 
 def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
-    """Return a plan's samples, and the samples at which each symbol begins and the last
-    one ends.
-    """
+    """Return a plan's samples, and the edges of its symbols in samples."""
     pcm = render(speaking.parts, speaking.voice_inputs, plan, plan.first, plan.limit).clip(-1, 1)
     pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
     faded_out(pcm)

@@ -19,7 +19,7 @@ from engine.training.recipe import (
     Stage,
     System,
 )
-from engine.tts.voxtream.config import NEVER, UNBOUNDED
+from engine.tts.voxtream.config import GENERATION, VoxtreamGeneration
 
 VOXTREAM2: Final = "voxtream2"
 VOXTREAM: Final = "voxtream"
@@ -27,9 +27,7 @@ VOXTREAM: Final = "voxtream"
 
 @dataclass(frozen=True)
 class Codec:
-    """The small codec (24 kHz, 12.5 frames a second) and its codes, which are learnt with a decoder
-    of spectra.
-    """
+    """The small codec (24 kHz, 12.5 frames a second), learnt with a decoder of spectra."""
 
     schedule: Schedule
     codebooks: int = 8
@@ -39,11 +37,6 @@ class Codec:
     layers: int = 2  # of the transformers around the quantiser
     window_frames: int = 16  # 1.28 s
     hours: float = 4.0  # of the corpus held in memory
-    mel: float = 1.0
-    waves: float = 0.5  # multi-resolution spectra
-    phones: float = 0.3  # cross-entropy of the phones from the first codebook
-    all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
-    commitment: float = 0.25
 
 
 @dataclass(frozen=True)
@@ -52,10 +45,7 @@ class Decoder(Sound):
 
     blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
     layers: int = 0
-    latents: float = 0.1  # distance between output and original in the codec's encoder
-    phone_reader_weight: float = (
-        0.0  # cross-entropy of the phones that a reader finds in the output
-    )
+    phone_reader_weight: float = 0.0  # of the phones that a reader finds in the output
     drawn_codes: float = 0.7  # share of windows with codes that the voice drew
 
 
@@ -69,8 +59,6 @@ class Speaker:
     bands: int = 64
     window_seconds: float = 2.5
     hours: float = 4.0  # of the corpus held in memory
-    margin: float = 0.2
-    scale: float = 24.0
 
 
 @dataclass(frozen=True)
@@ -91,7 +79,6 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
-    min_depth_frames: int = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,20 +93,11 @@ class Voxtream2Voice(Voice):
 
 @dataclass(frozen=True)
 class VoxtreamExport(Export):
-    """The pack to write; engine/tts/voxtream/config.py explains these at VoxtreamGeneration."""
+    """The pack to write."""
 
-    guidance: float = 1.5
-    acoustic_guidance: float = 1.0
-    speaker_weight: float = 1.0
-    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
     weight: float = 8.0  # of the pull towards a rate
     tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus
-    look_ahead: int = 0
-    own_rate: float = 0.0
-    lowest_rate: float = 0.0
-    highest_rate: float = UNBOUNDED
-    frames_heard: int = 0
-    frames_in_word: int = NEVER
+    generation: VoxtreamGeneration = GENERATION  # but for the temperature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +115,6 @@ class VoxtreamRecipe(Recipe):
 
     decoder: Decoder
     voice: Voice
-    export: VoxtreamExport
 
 
 _LAST: Final = {
@@ -160,7 +137,7 @@ SYSTEMS: Final = {
         Voxtream2Recipe,
         {
             **CORPUS,
-            "codec": Stage("codec.stage:codec", ("corpus",), ("codec",)),
+            "codec": Stage("codec.codec:codec", ("corpus",), ("codec",)),
             "speaker": Stage("voxtream.speaker:speaker", ("corpus",), ("speaker",)),
             **_LAST,
         },

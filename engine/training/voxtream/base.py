@@ -1,6 +1,4 @@
-"""The built-in voice's configurations, phones and weights, from which VoXtream's
-training starts.
-"""
+"""The built-in voice's configurations, phones and weights, where VoXtream's training starts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +12,6 @@ from engine.nn.weights_file import SHAPE_KEY
 from engine.resources import resource
 from engine.training.run import metadata, read_json
 from engine.tts.phones import MARKS
-from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 
@@ -24,9 +21,9 @@ def built_in_file(name: str) -> Path:
     return resource("starter", name)
 
 
-def built_in_shape() -> ModelConfig:
-    """Return the configuration of the built-in voice's network."""
-    return pack.read_pack_config(built_in_file(pack.CONFIG_FILE)).shape
+def built_in_config() -> pack.VoxtreamPackConfig:
+    """Return the configuration of the built-in voice."""
+    return pack.read_pack_config(built_in_file(pack.CONFIG_FILE))
 
 
 def built_in_codec() -> SmallCodecConfig:
@@ -45,10 +42,8 @@ def built_in_weights(own: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the built-in voice's weights for the keys of `own`, fp32 on the CPU. VoXtream has
     fewer duration tokens than VoXtream2, namely the first ones, so its rows are the first ones too.
     """
-    config = pack.read_pack_config(built_in_file(pack.CONFIG_FILE))
-    target = Target(torch.device("cpu"), torch.float32, threads=1)
+    config, target = built_in_config(), Target(torch.device("cpu"), torch.float32, threads=1)
     with PublishedFile(built_in_file(pack.VOICE_FILE), config.shape) as file:
-        taken = load_weights(
-            file, config.shape, config.generation, Precision.FLOAT, target
-        ).state_dict()
+        model = load_weights(file, config.shape, config.generation, Precision.FLOAT, target)
+    taken = model.state_dict()
     return {key: taken[key][: len(value)] for key, value in own.items()}

@@ -13,8 +13,9 @@ records them (a share of them with noise and rooms).
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +24,13 @@ import numpy.typing as npt
 import torch
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import load_small
+from engine.codec.small import FRAME_RATE, load_small
 from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.speakers import People
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.run import Run
 from engine.training.utterances import (
     Pcm,
-    People,
     ShardEncoder,
     Utterance,
     aligned_phones,
@@ -42,7 +43,7 @@ from engine.training.voxtream.base import built_in_phones
 from engine.training.voxtream.durations import Ints, spans, tokens_of, walk
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
 
-CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance
+CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance, and its end
 GO_ON: Final = 2  # the token (1, 1): one phone further, one phone in the frame
 STAY: Final = 0  # the token (0, 1)
 ENDING: Final = 0.4  # share of lessons in which the text ends
@@ -76,6 +77,15 @@ class VoxtreamUtterance(Utterance):
     def frames(self) -> int:
         return int(self.codes.shape[1])
 
+    @property
+    def seconds(self) -> float:
+        return self.frames / FRAME_RATE
+
+    @property
+    def rate(self) -> float:
+        """Syllables a second of the speech."""
+        return float(self.nuclei.sum()) * FRAME_RATE / max(1, len(self.tokens))
+
     def spans(self) -> Ints:
         """First and last phone of every speech frame, [T, 2]."""
         return spans(self.tokens)
@@ -85,16 +95,14 @@ class _Encoder(ShardEncoder):
     """Encode utterances as codes, duration tokens and phone ids."""
 
     def __init__(
-        self, table: str, speaker: str, codec: str, seed: int, noisy: float, system: str
+        self, table: Path, speaker: Path, codec: Path, seed: int, noisy: float, system: str
     ) -> None:
         """`noisy`: the share of prompts with noise and a room."""
-        super().__init__(table, speaker, seed)
-        self._codec = load_small(Path(codec), torch.device("cpu"))
-        self._noisy, self._tokens = noisy, tokens_of(system)
+        super().__init__(table, speaker)
+        self._codec = load_small(codec, torch.device("cpu"))
+        self._seed, self._noisy, self._tokens = seed, noisy, tokens_of(system)
 
-    def utterance(
-        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
-    ) -> VoxtreamUtterance | None:
+    def utterance(self, place: int, entry: Entry, pcm: Pcm) -> VoxtreamUtterance | None:
         phones = aligned_phones(entry, self.table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
         found = walk(phones["starts"], speech_frames, self._tokens)
@@ -102,7 +110,7 @@ class _Encoder(ShardEncoder):
         if found is None or total < speech_frames + CLOSING_FRAMES:
             return None
         codes = prompt_codes = self._codes(pcm)
-        prompt = pcm
+        prompt, draw = pcm, random.Random(f"{self._seed} prompt {entry.text}")
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
@@ -144,9 +152,7 @@ class VoxtreamLesson:
 def draw_person(
     people: People[VoxtreamUtterance], draw: random.Random
 ) -> tuple[VoxtreamUtterance, ...]:
-    """Draw a speaker, weighted by the length of his or her speech; return the speaker's
-    utterances.
-    """
+    """Draw a speaker, weighted by the length of his or her speech; return the utterances."""
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]
 
@@ -154,14 +160,10 @@ def draw_person(
 def draw_sequence(
     person: Sequence[VoxtreamUtterance], draw: random.Random, window: int, prompt: int
 ) -> VoxtreamLesson:
-    """Draw a lesson of at most `window` frames, the first up to `prompt` of which are
-    the prompt.
-    """
+    """Draw a lesson of at most `window` frames, at most `prompt` of which are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
-    builder = _Builder(opening.shape[1])
     room, ends = window - opening.shape[1], draw.random() < ENDING
-    codes = (opening, *_filled(builder, person, draw, room, ends=ends))
-    return builder.lesson(codes, draw, speaker)
+    return _lesson(opening, speaker, _endless(person, draw), room, draw, ends=ends)
 
 
 def draw_stretch(
@@ -170,15 +172,35 @@ def draw_stretch(
     """Draw a lesson of VoXtream: at most `window` frames of one speaker with all of their text,
     begun anywhere in an utterance. Every frame is to be learnt, so any part may serve as a prompt.
     """
-    builder = _Builder(0, marked=False)  # VoXtream has no marks
-    first = draw.choice(person)
-    start = starting_at(first, draw.randrange(len(first.tokens)))
-    codes = [builder.add(start, window)]
-    codes += _filled(builder, person, draw, window, ends=draw.random() < ENDING)
-    return builder.lesson(codes, draw, draw.choice(person).vector)
+    first, speaker = draw.choice(person), draw.choice(person).vector
+    start = _starting_at(first, draw.randrange(len(first.tokens)))
+    utterances, ends = chain([start], _endless(person, draw)), draw.random() < ENDING
+    return _lesson(None, speaker, utterances, window, draw, ends=ends)
 
 
-def starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
+def one_utterance(
+    utterance: VoxtreamUtterance,
+    person: Sequence[VoxtreamUtterance],
+    draw: random.Random,
+    prompt: int,
+) -> VoxtreamLesson:
+    """Return the lesson of a complete utterance after a prompt of at most `prompt` frames; 0 = a
+    lesson of VoXtream, whose prompts have their text, so that an utterance needs none before it.
+    """
+    opening, speaker = (
+        _prompt(person, draw, prompt) if prompt else (None, draw.choice(person).vector)
+    )
+    return _lesson(opening, speaker, [utterance], utterance.frames, draw, ends=False)
+
+
+def _endless(
+    person: Sequence[VoxtreamUtterance], draw: random.Random
+) -> Iterator[VoxtreamUtterance]:
+    while True:
+        yield draw.choice(person)
+
+
+def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     """Return an utterance from a speech frame on. Its first token advances by one phone, because
     its phones begin with that frame's. Marks keep their old places, so they must not be used.
     """
@@ -194,148 +216,61 @@ def starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     )
 
 
-def _filled(
-    builder: "_Builder",
-    person: Sequence[VoxtreamUtterance],
-    draw: random.Random,
-    room: int,
-    *,
-    ends: bool,
-) -> list[npt.NDArray[np.int16]]:
-    """Add utterances of a speaker until `room` frames are full, or, with `ends`, end the text
-    within them. Return the utterances' codes [K, T].
-    """
-    codes = []
-    while builder.frames < room:
-        utterance = draw.choice(person)
-        if ends and builder.frames and utterance.frames > room - builder.frames:
-            break
-        codes.append(builder.add(utterance, room))
-    if ends and builder.complete and codes:
-        codes[-1] = codes[-1][:, : codes[-1].shape[1] - builder.close()]
-    return codes
-
-
-def one_utterance(
-    utterance: VoxtreamUtterance,
-    person: Sequence[VoxtreamUtterance],
-    draw: random.Random,
-    prompt: int,
-) -> VoxtreamLesson:
-    """Return the lesson of a complete utterance after a prompt of at most `prompt` frames."""
-    opening, speaker = _prompt(person, draw, prompt)
-    builder = _Builder(opening.shape[1])
-    codes = (opening, builder.add(utterance, utterance.frames))
-    return builder.lesson(codes, draw, speaker)
-
-
-def after_another(
-    utterance: VoxtreamUtterance,
-    person: Sequence[VoxtreamUtterance],
-    draw: random.Random,
-    prompt: int,
-) -> VoxtreamLesson:
-    """Return VoXtream's lesson of a complete utterance. Its prompt is the end of another utterance
-    with its text, at most `prompt` frames of speech.
-    """
-    builder = _Builder(0, marked=False)
-    other = draw.choice(person)
-    opening = starting_at(other, max(0, len(other.tokens) - prompt))
-    most = opening.frames + utterance.frames
-    codes = (builder.add(opening, most), builder.add(utterance, most))
-    lesson = builder.lesson(codes, draw, draw.choice(person).vector)
-    return replace(lesson, prompt_frames=opening.frames)
-
-
 def _prompt(
     person: Sequence[VoxtreamUtterance], draw: random.Random, frames: int
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-    """Draw a prompt of at most `frames` frames. Return its codes [K, T] and its speaker's unit
-    vector.
-    """
+    """Draw a prompt of at most `frames` frames. Return its codes [K, T] and its unit vector."""
     utterances = [draw.choice(person) for _ in range(1 + frames // 12)]
     codes = np.concatenate([utterance.prompt for utterance in utterances], axis=1)[:, :frames]
     return codes, mean_vector(utterances)
 
 
-class _Builder:
-    """Builds a lesson: a prompt to which utterances are appended."""
-
-    def __init__(self, prompt_frames: int, *, marked: bool = True) -> None:
-        self._prompt, self._marked = prompt_frames, marked
-        self._text: list[int] = []  # after the prompt's masked phones
-        self._places: list[int] = []  # of phones in the text
-        self._spans: list[tuple[int, int]] = []  # phones of every frame
-        self._tokens: list[int] = []
-        self._spoken = 0  # phones of utterances that are complete
-        self._last_speech = 0  # frames up to the last utterance's end of speech
-        self.complete = False  # the last utterance fitted completely
-
-    @property
-    def frames(self) -> int:
-        return len(self._spans)
-
-    def add(self, utterance: VoxtreamUtterance, most: int) -> npt.NDArray[np.int16]:
-        """Append as much of an utterance as `most` frames in all leave room for. Return the codes
-        [K, T] of the appended frames.
-        """
-        marks = {int(n): int(number) for n, number in utterance.marks if self._marked}
-        for count, phone in enumerate(utterance.phones.tolist()):
-            self._places.append(len(self._text))
-            self._text.append(phone)
-            if count + 1 in marks:
-                self._text.append(marks[count + 1])
-        spans = [
-            (self._spoken + first, self._spoken + last)
-            for first, last in utterance.spans().tolist()
-        ]
-        pause = utterance.frames - len(spans)
-        last = self._spoken + len(utterance.phones) - 1
-        frames = min(utterance.frames, most - self.frames)
-        self.complete = frames == utterance.frames
-        self._last_speech = self.frames + len(spans)
-        self._spans += (spans + [(last, last)] * pause)[:frames]
-        self._tokens += ([int(token) for token in utterance.tokens] + [STAY] * pause)[:frames]
-        self._spoken += len(utterance.phones)
-        return utterance.codes[:, :frames]
-
-    def close(self) -> int:
-        """End the text after the last utterance. Return how many of that utterance's last frames
-        are dropped.
-        """
-        unused = self.frames - self._last_speech - CLOSING_FRAMES
-        del self._spans[self._last_speech :], self._tokens[self._last_speech :]
-        for number, mark in ((self._spoken, SILENCE), (self._spoken + 1, EOS)):
-            self._places.append(len(self._text))
-            self._text.append(mark)
-            self._spans.append((number, number))
-            self._tokens.append(GO_ON)
-        return unused
-
-    def lesson(
-        self,
-        codes: Sequence[npt.NDArray[np.int16]],
-        draw: random.Random,
-        speaker: npt.NDArray[np.float32],
-    ) -> VoxtreamLesson:
-        """Return the lesson. `codes` [K, T] are those of the prompt and of each
-        appended utterance.
-        """
-        whole = np.concatenate(codes, axis=1).astype(np.int64)
-        text, rows, tokens = self._built(draw)
-        return VoxtreamLesson(text, rows, whole, tokens, self._prompt, speaker)
-
-    def _built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
-        """Return the text with the prompt's masked phones, the rows [T, 2] of all columns, and the
-        tokens [T].
-        """
-        lead = self._prompt + 1
-        furthest = max(last for _, last in self._spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)
-        place = self._places[min(furthest, len(self._places) - 1)] + 1
-        if furthest >= len(self._places):
-            place = len(self._text)
-        text = [BOS, *[UNKNOWN] * self._prompt, *self._text[:place]]
-        columns = [(column, column) for column in range(lead)]
-        columns += [(lead + self._places[a], lead + self._places[b]) for a, b in self._spans[:-1]]
-        tokens = [-1] * self._prompt + self._tokens
-        return np.asarray(text), np.asarray(columns), np.asarray(tokens)
+def _lesson(
+    opening: npt.NDArray[np.int16] | None,
+    speaker: npt.NDArray[np.float32],
+    utterances: Iterable[VoxtreamUtterance],
+    room: int,
+    draw: random.Random,
+    *,
+    ends: bool,
+) -> VoxtreamLesson:
+    """Return a lesson: a prompt's codes [K, P] (None for VoXtream, which has no marks either), then
+    utterances until `room` frames are full, or, with `ends`, until the text ends within them.
+    """
+    text, places = list[int](), list[int]()  # after the prompt's masked phones; of phones in it
+    spans, tokens = list[tuple[int, int]](), list[int]()  # of every frame
+    codes = [] if opening is None else [opening]
+    spoken = speech = 0  # phones; frames up to the end of speech of a complete last utterance
+    for utterance in utterances:
+        left = room - len(spans)
+        if left <= 0 or (ends and spans and utterance.frames > left):
+            break
+        marks = {int(n): int(number) for n, number in utterance.marks if opening is not None}
+        for count, phone in enumerate(utterance.phones.tolist(), start=1):
+            places.append(len(text))
+            text += [phone, marks[count]] if count in marks else [phone]
+        own = [(spoken + first, spoken + last) for first, last in utterance.spans().tolist()]
+        spoken, pause = spoken + len(utterance.phones), utterance.frames - len(own)
+        speech = len(spans) + len(own) if utterance.frames <= left else 0
+        spans += [*own, *[(spoken - 1, spoken - 1)] * pause][:left]
+        tokens += [*utterance.tokens.tolist(), *[STAY] * pause][:left]
+        codes.append(utterance.codes)
+    if ends and speech:
+        closing = [spoken, spoken + 1]
+        spans[speech:], tokens[speech:] = [(n, n) for n in closing], [GO_ON] * CLOSING_FRAMES
+        places += [len(text), len(text) + 1]
+        text += [SILENCE, EOS]
+    prompt = 0 if opening is None else opening.shape[1]
+    lead = prompt + 1
+    furthest = max(last for _, last in spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)
+    known = [*places, len(text) - 1][min(furthest, len(places))] + 1
+    rows = [(column, column) for column in range(lead)]
+    rows += [(lead + places[first], lead + places[last]) for first, last in spans[:-1]]
+    return VoxtreamLesson(
+        np.asarray([BOS, *[UNKNOWN] * prompt, *text[:known]]),
+        np.asarray(rows),
+        np.concatenate(codes, axis=1)[:, : prompt + len(spans)].astype(np.int64),
+        np.asarray([-1] * prompt + tokens),
+        prompt,
+        speaker,
+    )

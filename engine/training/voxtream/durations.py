@@ -50,61 +50,35 @@ def walk(
     best[0] = 0.0
     choices = np.zeros((frames, count + 1), np.int64)
     for frame in range(frames):
-        best, choices[frame] = _frame(best, edges, frame, tokens)
+        begin, end = frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES
+        sounding = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin), 0, None)
+        sounding /= FRAME_SAMPLES  # [P] share of the frame
+        costs = np.stack([_token_costs(best, sounding, token) for token in tokens])
+        choices[frame] = costs.argmin(axis=0)
+        best = costs.min(axis=0)
     if not np.isfinite(best[count]):
         return None
-    return _traced(choices, count, tokens)
-
-
-def _frame(
-    best: npt.NDArray[np.float64],
-    edges: npt.NDArray[np.float64],
-    frame: int,
-    tokens: tuple[DurationToken, ...],
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Extend the search by one frame. Return the lowest cost of ending on each phone, and the token
-    that reaches it.
-    """
-    count = len(best) - 1
-    begin, end = frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES
-    sounding = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin), 0, None)
-    sounding /= FRAME_SAMPLES  # [P] share of the frame
-    absent = np.where(sounding > 0, 0.0, ABSENT)
-    costs = np.full((len(tokens), count + 1), np.inf)
-    for number, token in enumerate(tokens):
-        for_last = _token_costs(best, sounding, absent, token)
-        costs[number] = for_last
-    choice = costs.argmin(axis=0)
-    return costs[choice, np.arange(count + 1)], choice
-
-
-def _token_costs(
-    best: npt.NDArray[np.float64],
-    sounding: npt.NDArray[np.float64],
-    absent: npt.NDArray[np.float64],
-    token: DurationToken,
-) -> npt.NDArray[np.float64]:
-    """Return the cost of ending a frame on each phone (index 0 = before the first one) with this
-    token.
-    """
-    count = len(best) - 1
-    costs = np.full(count + 1, np.inf)
-    first = np.arange(count - token.phones + 1)  # 0-based first phone of the frame
-    before = first + 1 - token.shift  # place of the last phone of the frame before
-    fits = before >= (0 if token.shift else 1)
-    first, before = first[fits], before[fits]
-    span = sounding[first] + (sounding[first + 1] if token.phones == 2 else 0)
-    missing = absent[first] + (absent[first + 1] if token.phones == 2 else 0)
-    skipped = SKIPPED if token.shift == 2 else 0.0
-    costs[first + token.phones] = best[before] + (1 - span) + missing + skipped
-    return costs
-
-
-def _traced(choices: Ints, place: int, tokens: tuple[DurationToken, ...]) -> Ints:
-    """Return the cheapest walk [T] that ends at `place`, traced back from its end."""
-    numbers = np.zeros(len(choices), np.int64)
-    for frame in reversed(range(len(choices))):
+    numbers, place = np.zeros(frames, np.int64), count
+    for frame in reversed(range(frames)):
         numbers[frame] = choices[frame, place]
         token = tokens[numbers[frame]]
         place = place - token.phones + 1 - token.shift
     return numbers
+
+
+def _token_costs(
+    best: npt.NDArray[np.float64], sounding: npt.NDArray[np.float64], token: DurationToken
+) -> npt.NDArray[np.float64]:
+    """Return the cost of ending a frame on each phone (index 0 = before the first one) with this
+    token. `best`: the costs of the frame before; `sounding`: each phone's share of the frame.
+    """
+    costs = np.full(len(best), np.inf)
+    first = np.arange(len(best) - token.phones)  # 0-based first phone of the frame
+    before = first + 1 - token.shift  # place of the last phone of the frame before
+    fits = before >= (0 if token.shift else 1)
+    first, before = first[fits], before[fits]
+    phone_costs = np.where(sounding > 0, 0.0, ABSENT) - sounding
+    spoken = phone_costs[first] + (phone_costs[first + 1] if token.phones == 2 else 0)
+    skipped = SKIPPED if token.shift == 2 else 0.0
+    costs[first + token.phones] = best[before] + 1 + spoken + skipped
+    return costs

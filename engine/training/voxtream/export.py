@@ -5,48 +5,36 @@ Invariant: a pack is read back before the stage is done. A prompt of VoXtream co
 utterances of one speaker, with their phones and times.
 """
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from engine.audio.clips.clip import Clip
 from engine.codec.products import ENCODING
 from engine.codec.small import FRAME_RATE, load_small
 from engine.nn import stored_weights
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
+from engine.training import packing
 from engine.training.codec.decoder import shipped_config
-from engine.training.codec.speech import CorpusUtterance, read_speech
-from engine.training.corpus.speakers import group_by_speaker
+from engine.training.codec.speech import read_speech
+from engine.training.corpus.shards import floats
+from engine.training.corpus.speakers import flat
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.evaluation.performance import OWN_RATE
-from engine.training.packing import (
-    Facts,
-    finish,
-    fresh_folder,
-    named_speakers,
-    save_weights,
-    write_networks,
-    write_tables,
-)
 from engine.training.run import Run
-from engine.training.utterances import People, mean_vector, read_sides
-from engine.training.voxtream import VOXTREAM, VoxtreamExport, rate_table
+from engine.training.utterances import mean_vector, read_sides
+from engine.training.voxtream import VOXTREAM, rate_table
 from engine.training.voxtream.base import built_in_file
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.losses import fresh_model, model_config
-from engine.tts import voices as voice_files
-from engine.tts.base import Voice
-from engine.tts.packs import VOICES_FOLDER
+from engine.tts.delays import OWN_RATE
+from engine.tts.packs import system_of
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import VoxtreamGeneration
@@ -57,69 +45,77 @@ from engine.tts.voxtream.voxtream1 import config as original
 from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash
 from engine.tts.voxtream.voxtream1.synthesiser import load_pack as load_original
 
-PROMPT_SECONDS: Final = 8.0
-PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most
+PROMPT_SECONDS: Final = 8.0  # at least; the paper takes 10 s at most
+_Any = TypeVar("_Any", bound=Any)
 _TARGET: Final = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
-def export_pack(run: Run) -> Facts:
+def export_pack(run: Run) -> packing.Facts:
     """Write the pack. ModelError when it is too large to ship."""
-    folder, sides = fresh_folder(run), read_sides(run, VoxtreamUtterance)
-    is_original = run.recipe.system == VOXTREAM
-    names = (_write_voxtream if is_original else _write_voxtream2)(run, folder, sides.training)
-    return finish(run, names)
+    return (_voxtream if run.recipe.system == VOXTREAM else _voxtream2)(run)
 
 
-def _write_voxtream2(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
+def _voxtream2(run: Run) -> packing.Facts:
     """Write VoXtream2's pack. Then let it speak to tune its rate table, so that it keeps to the
-    requested rates. Return the names of the voices.
+    requested rates. UnreadableClip if a named speaker has too little speech.
     """
-    export = run.recipe.export
-    save_weights(_voice_tensors(run), folder / pack.VOICE_FILE, export.weights)
-    files = {pack.CODEC_FILE: run.weights("decoder"), pack.SPEAKER_FILE: run.weights("speaker")}
-    write_networks(run, files)
-    counts = rate_table.measured_counts(chain.from_iterable(people.values()))
+    export, folder = run.recipe.export, packing.pack_folder(run)
+    speech = read_speech(run, run.recipe.codec.hours).training
+
+    def voice_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
+        """Encode a prompt as that of a person's recording is encoded."""
+        codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
+        encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
+        parts = _near_own_rate(speech[person[0].speaker])
+        pcm = np.concatenate([floats(each.pcm) for each in parts])
+        voice = synthesiser.encode(pcm, SAMPLE_RATE, codec, encoder, export.name)
+        return voice.tensors, dict(voice.metadata)
+
+    counts = rate_table.measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
     rates = rate_table.measured_rates(counts, export)
-    config = pack.VoxtreamPackConfig(
-        export.name, model_config(run.recipe), generation(export), rates
-    )
-    write_tables(run, config)
-    names = _name_voices(run, folder, people)
-    write_tables(run, replace(config, rates=rate_table.tune(run, folder, counts, rates)))
-    return names
+    constants = replace(export.generation, temperature=export.temperature)
+    config = pack.VoxtreamPackConfig(export.name, model_config(run.recipe), constants, rates)
+    networks = {
+        pack.VOICE_FILE: (_voice_tensors(run), {}),
+        pack.CODEC_FILE: packing.network(run.weights("decoder")),
+        pack.SPEAKER_FILE: packing.network(run.weights("speaker")),
+    }
+    facts = packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
+    if export.tuning_seconds:
+        model = pack.load_pack(folder, Precision.INT8, _TARGET)  # as the program loads it
+        rates = rate_table.tune(model, counts, rates, export.tuning_seconds)
+        packing.write_tables(run, replace(config, rates=rates))
+    return facts
 
 
-def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
+def _voxtream(run: Run) -> packing.Facts:
     """Write VoXtream's pack: without the frozen weights, which are the built-in voice's, and
-    without an encoder, because no voice is made from a recording. Return the names of the voices.
+    without an encoder, because no voice is made from a recording.
     """
     export = run.recipe.export
-    tensors = {k: v for k, v in _voice_tensors(run).items() if not k.startswith(original.FROZEN)}
-    save_weights(tensors, folder / pack.VOICE_FILE, export.weights)
     codec = stored_weights.load(run.weights("decoder"))
-    kept = {key: value for key, value in codec.items() if not key.startswith(ENCODING)}
-    about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
-    save_weights(kept, folder / pack.CODEC_FILE, export.weights, about)
+    networks = {
+        pack.VOICE_FILE: (_without(_voice_tensors(run), original.FROZEN), {}),
+        pack.CODEC_FILE: (
+            _without(codec, ENCODING),
+            shape_metadata(replace(shipped_config(run.recipe), encodes=False)),
+        ),
+    }
     passage_frames = round(export.passage_seconds * FRAME_RATE)
     constants = original.Voxtream1Generation(export.temperature, passage_frames=passage_frames)
-    frozen = frozen_hash(built_in_file(pack.VOICE_FILE))
-    shape = model_config(run.recipe)
-    write_tables(run, original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen))
-    called = named_speakers(run, people)
-    for name, number in called.items():
-        voice_files.save(prompt_voice(people[number], name, export.name), folder / VOICES_FOLDER)
-    load_original(folder, Precision.FLOAT, _TARGET)
-    return list(called)
+    frozen, shape = frozen_hash(built_in_file(pack.VOICE_FILE)), model_config(run.recipe)
+    config = original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen)
+    return packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
 
 
-def generation(export: VoxtreamExport) -> VoxtreamGeneration:
-    """Return the constants of generation that the recipe asks for."""
-    names = [each.name for each in fields(VoxtreamGeneration) if hasattr(export, each.name)]
-    return replace(
-        VoxtreamGeneration(**{name: getattr(export, name) for name in names}),
-        semantic_guidance=export.guidance,
-        passage_frames=round(export.passage_seconds * FRAME_RATE),
-    )
+def _load(folder: Path) -> object:
+    """Read a pack back."""
+    load = load_original if system_of(folder) == VOXTREAM else pack.load_pack
+    return load(folder, Precision.FLOAT, _TARGET)
+
+
+def _without(tensors: Mapping[str, Tensor], start: tuple[str, ...]) -> dict[str, Tensor]:
+    return {key: value for key, value in tensors.items() if not key.startswith(start)}
 
 
 def _voice_tensors(run: Run) -> dict[str, Tensor]:
@@ -169,62 +165,28 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
     return tensors
 
 
-def _name_voices(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
-    """Write the recipe's named voices, then read the pack back. UnreadableClip if a speaker has too
-    little speech.
-    """
-    codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
-    encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
-    speech = group_by_speaker(read_speech(run, run.recipe.codec.hours).training)
-    called = named_speakers(run, people)
-    for name, number in called.items():
-        clip, model = _clip(speech[number]), run.recipe.export.name
-        voice = synthesiser.encode(clip.pcm, clip.sample_rate, codec, encoder, model)
-        about = {**voice.metadata, "speaker": str(number)}
-        named = replace(voice, name=name, metadata=about)
-        voice_files.save(named, folder / pack.VOICES_FOLDER)
-    pack.load_pack(folder, Precision.FLOAT, _TARGET)
-    return list(called)
-
-
-def _clip(utterances: list[CorpusUtterance]) -> Clip:
-    """Return about PROMPT_SECONDS of a speaker: complete utterances, those nearest to an ordinary
-    rate.
-    """
-    parts, length = [], 0
-    for utterance in sorted(utterances, key=lambda utterance: abs(utterance.entry.rate - OWN_RATE)):
-        if length > PROMPT_SECONDS * SAMPLE_RATE:
-            break
-        parts.append(utterance.pcm)
-        length += len(utterance.pcm)
-    pcm = np.concatenate(parts).astype(np.float32) / np.float32(32768)
-    return Clip(pcm, SAMPLE_RATE)
-
-
-def prompt_voice(person: Sequence[VoxtreamUtterance], name: str, model: str) -> Voice:
-    """Return a voice with a prompt of about PROMPT_FRAMES: complete utterances of a speaker, those
-    nearest to an ordinary rate.
-    """
-    parts: list[VoxtreamUtterance] = []
-    for utterance in sorted(person, key=lambda each: abs(_rate(each) - OWN_RATE)):
-        if sum(part.frames for part in parts) >= PROMPT_FRAMES:
-            break
-        parts.append(utterance)
+def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
+    """Return a voice with a prompt with its text: complete utterances of a speaker."""
+    parts = _near_own_rate(person)
     spans, phones = [], 0
     for part in parts:
         speech = part.spans() + phones
         phones += len(part.phones)
-        pause = np.full((part.frames - len(speech), 2), phones - 1)
-        spans += [speech, pause]
-    tensors: dict[str, npt.NDArray[Any]] = {
+        spans += [speech, np.full((part.frames - len(speech), 2), phones - 1)]  # and its pause
+    arrays = {
         "codes": np.concatenate([part.codes for part in parts], axis=1).astype(np.int16),
         "phones": np.concatenate([part.phones for part in parts]).astype(np.int16),
         "spans": np.concatenate(spans).astype(np.int16),
         "speaker": mean_vector(parts),
     }
-    return Voice(name, model, tensors, {"speaker": str(parts[0].speaker)})
+    return arrays, {}
 
 
-def _rate(utterance: VoxtreamUtterance) -> float:
-    """Return the rate of an utterance's speech in syllables a second."""
-    return float(utterance.nuclei.sum()) * FRAME_RATE / max(1, len(utterance.tokens))
+def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
+    """Return about PROMPT_SECONDS of a speaker: the utterances nearest to an ordinary rate."""
+    parts: list[_Any] = []
+    for utterance in sorted(person, key=lambda each: abs(each.rate - OWN_RATE)):
+        if sum(each.seconds for each in parts) >= PROMPT_SECONDS:
+            break
+        parts.append(utterance)
+    return parts

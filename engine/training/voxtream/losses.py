@@ -12,17 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
+from engine.training.corpus.speakers import People, Sides
+from engine.training.loop import Learner, Losses, on_device
+from engine.training.networks import (
+    initialise,
+    padded,
+    run_stack,
+    scale_residuals,
+    stack_config,
+)
 from engine.training.run import Run
-from engine.training.utterances import People, Sides, read_sides
+from engine.training.utterances import read_sides
 from engine.training.voxtream import VOXTREAM, Voice
-from engine.training.voxtream.base import built_in_shape, built_in_weights
+from engine.training.voxtream.base import built_in_config, built_in_weights
 from engine.training.voxtream.data import (
     VoxtreamLesson,
     VoxtreamUtterance,
@@ -39,6 +45,7 @@ PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves bo
 FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
+FEWEST_DEPTH_FRAMES = 8  # of a batch
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
@@ -50,18 +57,16 @@ class VoxtreamBatch:
     text_lengths: Tensor  # [B]
     rows: Tensor  # [B, T, 2]
     inputs: Tensor  # [B, K, T] codes as fed, with the acoustic delay
-    codes: Tensor  # [B, K, T] codes of the frames, -1 behind the end
+    codes: Tensor  # [B, K, T] codes of the frames
     tokens: Tensor  # [B, T], -1 where nothing is to be learnt
     speakers: Tensor  # [B, width of speaker vectors]
 
 
 def model_config(recipe: Any) -> ModelConfig:
-    """Return the network's configuration from a recipe; VoXtream's is that of the
-    built-in voice.
-    """
+    """Return the network's configuration from a recipe; VoXtream's is the built-in voice's."""
     tokens = len(tokens_of(recipe.system))
     if recipe.system == VOXTREAM:
-        return replace(built_in_shape(), duration_tokens=tokens)
+        return replace(built_in_config().shape, duration_tokens=tokens)
     voice, codec = recipe.voice, recipe.codec
     return ModelConfig(
         phone=stack_config(voice.width, voice.phone),
@@ -87,9 +92,7 @@ def fresh_model(config: ModelConfig, generation: VoxtreamGeneration) -> Voxtream
 
 
 def phone_rows(model: VoxtreamModel, batch: VoxtreamBatch, look_ahead: int) -> Tensor:
-    """Return the phone transformer's output [B, P, D], when each phone sees `look_ahead` phones
-    ahead.
-    """
+    """Return the phone transformer's output [B, P, D]; each phone sees `look_ahead` more."""
     length, window = batch.text.shape[1], model.config.phone_window
     places = torch.arange(length, device=batch.text.device)
     ahead = places[None] - places[:, None]  # [P, P]
@@ -107,7 +110,7 @@ def temporal_hidden(
     vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
     columns = model.columns(vectors, batch.inputs)
     columns = nn.functional.dropout(columns, dropout, training=model.training)
-    return run_stack(model.temporal, columns, causal(columns.shape[1], columns.device))
+    return run_stack(model.temporal, columns)
 
 
 def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
@@ -117,15 +120,14 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
     shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
     embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
     inputs = torch.cat((hidden[:, None], embedded), dim=1)
-    out = run_stack(model.depth, inputs, causal(inputs.shape[1], inputs.device))
+    out = run_stack(model.depth, inputs)
     logits = [head(out[:, place + 1]) for place, head in enumerate(model.acoustic_heads)]
     return torch.stack(logits, dim=1).float()
 
 
-def voice(run: Run) -> Maker:
-    """Return a function that makes the voice's learner on a device."""
-    sides = read_sides(run, VoxtreamUtterance)
-    return lambda device: VoiceLearner(run.recipe, sides, device)
+def voice(run: Run) -> "VoiceLearner":
+    """Return the voice's learner."""
+    return VoiceLearner(run.recipe, read_sides(run, VoxtreamUtterance), run.device)
 
 
 class VoiceLearner(Learner):
@@ -133,7 +135,7 @@ class VoiceLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: Any, sides: Sides[VoxtreamUtterance], device: torch.device) -> None:
+    def __init__(self, recipe: Any, sides: Sides[VoxtreamUtterance], device: str) -> None:
         """`recipe`: of VoXtream2 or VoXtream."""
         self._recipe: Voice = recipe.voice
         self._sides = sides
@@ -146,9 +148,9 @@ class VoiceLearner(Learner):
                 getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
-    def learn(self, context: StepContext) -> Losses:
-        recipe, draw = self._recipe, context.draw
-        batch = self._batch(self._sides.training, draw, long=context.share >= recipe.long_from)
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        recipe = self._recipe
+        batch = self._batch(self._sides.training, draw, long=share >= recipe.long_from)
         look_ahead = recipe.look_ahead
         if not self._derived:
             batch = dropped(batch, self._config, recipe)
@@ -170,7 +172,7 @@ class VoiceLearner(Learner):
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
         lessons = [self._lesson(draw_person(people, draw), draw, window) for _ in range(count)]
-        return self._move(collated(lessons, self._config))
+        return on_device(collated(lessons, self._config), self._device)
 
     def _lesson(
         self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
@@ -186,9 +188,8 @@ class VoiceLearner(Learner):
         )
 
     def _losses(self, batch: VoxtreamBatch, look_ahead: int) -> dict[str, Tensor]:
-        """Return three losses: semantic (cross-entropy of duration token and first code jointly),
-        duration (its part that is due to the tokens, for the report alone), and acoustic (on some
-        frames).
+        """Return two losses: semantic (cross-entropy of duration token and first code jointly), and
+        acoustic (on some frames).
         """
         model, recipe = self._model, self._recipe
         with self._autocast():
@@ -200,10 +201,7 @@ class VoiceLearner(Learner):
             joint = torch.where(batch.tokens >= 0, joint, NO_TOKEN).flatten()
             semantic = functional.cross_entropy(logits, joint, ignore_index=NO_TOKEN)
             acoustic = self._acoustic(batch, hidden)
-        by_token = logits.detach().view(len(logits), self._config.duration_tokens, -1).logsumexp(-1)
-        tokens = batch.tokens.flatten()
-        duration = functional.cross_entropy(by_token, tokens, ignore_index=NO_TOKEN)
-        return {"semantic": semantic, "acoustic": acoustic, "duration": duration}
+        return {"semantic": semantic, "acoustic": acoustic}
 
     def _acoustic(self, batch: VoxtreamBatch, hidden: Tensor) -> Tensor:
         """Acoustic loss on a share of the frames (VoXtream, 2: amortised)."""
@@ -211,7 +209,7 @@ class VoiceLearner(Learner):
         real = batch.tokens >= 0
         real = real & real.roll(1, dims=1)
         real[:, 0] = False  # no frame comes before the first
-        count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * real.numel()))
+        count = max(FEWEST_DEPTH_FRAMES, int(self._recipe.depth_share * real.numel()))
         places = torch.multinomial(real.float().flatten(), count, replacement=True)
         lesson, column = places // real.shape[1], places % real.shape[1]
         speaker = self._model.speaker_projection(batch.speakers)[lesson]
@@ -223,30 +221,18 @@ class VoiceLearner(Learner):
 
 def collated(lessons: list[VoxtreamLesson], config: ModelConfig) -> VoxtreamBatch:
     """Collate lessons into a padded batch. Nothing is dropped or corrupted yet."""
-    columns = max(len(lesson.rows) for lesson in lessons)
-    phones = max(len(lesson.text) for lesson in lessons)
-    count, codebooks = len(lessons), config.codebooks
-    text = np.full((count, phones), UNKNOWN, np.int64)
-    rows = np.zeros((count, columns, 2), np.int64)
-    inputs = np.full((count, codebooks, columns), config.pad, np.int64)
-    codes = np.zeros((count, codebooks, columns), np.int64)
-    tokens = np.full((count, columns), -1, np.int64)
-    for number, lesson in enumerate(lessons):
-        length = len(lesson.rows)
-        text[number, : len(lesson.text)] = lesson.text
-        rows[number, :length] = lesson.rows
-        codes[number, :, :length] = lesson.codes
-        inputs[number, 0, 1:length] = lesson.codes[0, :-1]
-        inputs[number, 1:, 2:length] = lesson.codes[1:, :-2]
-        tokens[number, :length] = lesson.tokens
+    codes = padded(lesson.codes for lesson in lessons)
+    inputs = torch.full_like(codes, config.pad)
+    inputs[:, 0, 1:] = codes[:, 0, :-1]
+    inputs[:, 1:, 2:] = codes[:, 1:, :-2]
     return VoxtreamBatch(
-        torch.from_numpy(text),
+        padded((lesson.text for lesson in lessons), UNKNOWN),
         torch.tensor([len(lesson.text) for lesson in lessons]),
-        torch.from_numpy(rows),
-        torch.from_numpy(inputs),
-        torch.from_numpy(codes),
-        torch.from_numpy(tokens),
-        torch.from_numpy(np.stack([lesson.speaker for lesson in lessons])),
+        padded(lesson.rows.T for lesson in lessons).transpose(1, 2),
+        inputs,
+        codes,
+        padded((lesson.tokens for lesson in lessons), NO_TOKEN),
+        padded(lesson.speaker for lesson in lessons),
     )
 
 

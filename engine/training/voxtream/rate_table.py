@@ -11,7 +11,7 @@ never gets the histogram of a slower one.
 
 import random
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -19,14 +19,12 @@ import numpy.typing as npt
 
 from engine.training.corpus import grammar
 from engine.training.evaluation.parts import spread
-from engine.training.evaluation.performance import spoken_rate, syllables_of
-from engine.training.evaluation.voices import loaded_voxtream2, pack_hashes
-from engine.training.run import Run
-from engine.training.tasks import Place, Result, Task, do_tasks, result
+from engine.training.evaluation.voices import spoken_rate, syllables_of
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget, rate_target
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
 SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
@@ -42,21 +40,22 @@ Counts = tuple[int, ...]
 def measured_rates(
     counts: Mapping[float, Counts], export: VoxtreamExport
 ) -> dict[float, RateTarget]:
-    """Return the untuned table: a row for each of RATES, with the recipe's strength and
-    guidance.
-    """
-    return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
+    """Return the untuned table: RATES, with the recipe's strength and guidance."""
+    guidance = export.generation.semantic_guidance
+    return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[int, ...]]:
-    """Return the corpus's histogram at each rate, and at rates beyond both ends. Counts are at
-    least 1.
-    """
+    """Return the corpus's histogram, of counts above 0, at each rate and beyond both ends."""
     rates, histograms = _windows(corpus)
-    return {
-        rate: tuple(max(1, round(COUNTS * float(part))) for part in _row(rate, rates, histograms))
-        for rate in (SLOWER, *RATES, FASTER)
-    }
+    counts = {}
+    for rate in (SLOWER, *RATES, FASTER):
+        distance = np.abs(rates - rate)
+        # The range widens until there are enough windows.
+        fewest = float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1])
+        mean = histograms[distance <= max(HALF_WIDTH, fewest)].mean(axis=0)
+        counts[rate] = tuple(max(1, round(COUNTS * float(part))) for part in mean)
+    return counts
 
 
 def _windows(
@@ -80,45 +79,20 @@ def _windows(
     return np.asarray(rates), np.asarray(histograms)
 
 
-def _row(
-    rate: float, rates: npt.NDArray[np.float64], histograms: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Return the mean histogram of windows near a rate. The range widens until there are enough
-    windows.
-    """
-    distance = np.abs(rates - rate)
-    reach = max(HALF_WIDTH, float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1]))
-    mean: npt.NDArray[np.float64] = histograms[distance <= reach].mean(axis=0)
-    return mean
-
-
 def tune(
-    run: Run, pack: Path, counts: Mapping[float, Counts], table: Mapping[float, RateTarget]
+    model: VoxtreamSynthesiser,
+    counts: Mapping[float, Counts],
+    table: Mapping[float, RateTarget],
+    seconds: float,
 ) -> dict[float, RateTarget]:
-    """Let the pack in a folder speak with each histogram in `counts` (by rate, also beyond the
-    table's ends) and return the tuned table. Trials run in parallel and are saved, so tuning can be
-    resumed.
+    """Let a pack's model speak for `seconds` with each histogram in `counts` (by rate, also
+    beyond the table's ends) and return the tuned table.
     """
-    seconds = run.recipe.export.tuning_seconds
-    if not seconds:
-        return dict(table)
-    texts = tuning_sentences()
-    folder = run.stage("export") / "tuning"
-    folder.mkdir(exist_ok=True)
-    hashes = pack_hashes(pack)  # including its voices and its sampling
-    row = next(iter(table.values()))  # strength and guidance are those of every other, too
-    tasks = {
-        rate: Task(
-            f"{rate:g} SPS",
-            _row_rate,
-            (Place(pack), RateTarget(histogram, row.weight, row.guidance),
-             enough_texts(texts, rate, seconds)),
-            hashes,
-        )
-        for rate, histogram in counts.items()
-    }  # fmt: skip
-    do_tasks("tuning", folder, tuple(tasks.values()), run.workers, fresh=True)
-    spoken = {rate: (result(task, folder) or {})["rate"] for rate, task in tasks.items()}
+    row, spoken = next(iter(table.values())), dict[float, float]()
+    for rate, histogram in counts.items():
+        texts = enough_texts(tuning_sentences(), rate, seconds)
+        alone = model.with_rates({1.0: replace(row, counts=histogram)})
+        spoken[rate] = spoken_rate(alone, texts, 1.0)
     return invert(table, counts, spoken)
 
 
@@ -132,23 +106,15 @@ def invert(
     heard = np.maximum.accumulate([spoken[rate] for rate in asked])  # chance may turn two around
     rows = {rate: RateTarget(counts[rate], 0.0, 0.0) for rate in asked}
     return {
-        rate: RateTarget(
-            rate_target(float(np.interp(rate, heard, asked)), rows).counts, row.weight, row.guidance
-        )
+        rate: replace(row, counts=rate_target(float(np.interp(rate, heard, asked)), rows).counts)
         for rate, row in table.items()
     }
-
-
-def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
-    """Task: speak the texts with a table of this row alone; return the SPS of all together."""
-    model = loaded_voxtream2(pack).with_rates({1.0: target})
-    return {"rate": spoken_rate(model, texts, 1.0)}
 
 
 def tuning_sentences() -> tuple[str, ...]:
     """Return sentences to measure a rate with; the comparison does not use them."""
     draw = random.Random("own rate")
-    texts = sorted({grammar.sentence(draw) for _ in range(MANY)})
+    texts = sorted({grammar.sentence("train", draw) for _ in range(MANY)})
     return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
 
 

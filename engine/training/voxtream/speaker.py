@@ -9,33 +9,32 @@ import math
 import random
 
 import numpy as np
-import numpy.typing as npt
 import soxr
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
+from engine.training.codec.speech import CorpusUtterance, read_speech
 from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.shards import floats
+from engine.training.corpus.speakers import Sides, flat
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.loop import Learner, Losses, Maker, StepContext
+from engine.training.loop import Learner, Losses
 from engine.training.run import Run
+from engine.training.utterances import Pcm
 from engine.training.voxtream import Speaker
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.speaker.small import (
-    SmallSpeaker,
-    SmallSpeakerConfig,
-)
+from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 
 VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room
+MARGIN, SCALE = 0.2, 24.0
 
 
-def speaker(run: Run) -> Maker:
-    """Return a function that makes the speaker encoder's learner on a device."""
+def speaker(run: Run) -> "SpeakerLearner":
+    """Return the speaker encoder's learner."""
     recipe = run.recipe.speaker
-    speech = read_speech(run, recipe.hours)
-    return lambda device: SpeakerLearner(recipe, speech, device)
+    return SpeakerLearner(recipe, read_speech(run, recipe.hours), run.device)
 
 
 class SpeakerLearner(Learner):
@@ -43,71 +42,54 @@ class SpeakerLearner(Learner):
 
     averaged = "speaker"
 
-    def __init__(self, recipe: Speaker, speech: Speech, device: torch.device) -> None:
-        self._recipe = recipe
-        self._speech = speech
-        numbers = sorted({utterance.entry.speaker for utterance in speech.training})
-        self._classes = {number: place for place, number in enumerate(numbers)}
-        self._by_speaker = {
-            number: [
-                utterance for utterance in speech.training if utterance.entry.speaker == number
-            ]
-            for number in numbers
-        }
+    def __init__(self, recipe: Speaker, speech: Sides[CorpusUtterance], device: str) -> None:
+        self._recipe, self._speech = recipe, speech
+        self._people = list(speech.training)
         self.shape = SmallSpeakerConfig(recipe.bands, recipe.channels, recipe.width)
         self._network = SmallSpeaker(self.shape)
-        self._heads = nn.Linear(recipe.width, len(numbers), bias=False)
-        both = nn.ModuleDict({"network": self._network, "classes": self._heads})
-        super().__init__(recipe.schedule, device, speaker=both)
+        self._classes = nn.Linear(recipe.width, len(self._people), bias=False)
+        parts = {"speaker": self._network, "classes": self._classes}
+        super().__init__(recipe.schedule, device, **parts)
 
-    def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        start = "network."
-        return {k[len(start) :]: v for k, v in weights.items() if k.startswith(start)}
-
-    def learn(self, context: StepContext) -> Losses:
-        draw = context.draw
-        people = [draw.choice(list(self._by_speaker)) for _ in range(self._batch_size)]
-        clips = [self._clip(draw.choice(self._by_speaker[number]), draw) for number in people]
-        labels = torch.tensor([self._classes[number] for number in people], device=self._device)
-        loss = self._loss(torch.stack(clips).to(self._device), labels)
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        labels = [draw.randrange(len(self._people)) for _ in range(self._batch_size)]
+        clips = []
+        for label in labels:
+            pcm = self._window(draw.choice(self._speech.training[self._people[label]]), draw)
+            if draw.random() < NOISY:
+                pcm = in_a_room(pcm, SPEAKER_RATE, draw)
+            clips.append(torch.from_numpy(pcm))
+        loss = self._loss(
+            torch.stack(clips).to(self._device), torch.tensor(labels).to(self._device)
+        )
         return self._optimise({"margin": loss})
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return the share of held-out clips whose nearest clip is another speaker's."""
-        clips = self._speech.held_out[:VALIDATION_CLIPS]
-        draw, seconds = random.Random(0), self._recipe.window_seconds
-        pcm = np.stack([_window(each, seconds, draw) for each in clips])
-        self._network.eval()
-        vectors = functional.normalize(self._network(torch.from_numpy(pcm).to(self._device)))
-        self._network.train()
+        """Return the share of held-out clips whose nearest clip is another speaker's. A corpus
+        without held-out speakers has its training ones judged.
+        """
+        clips = flat(self._speech.held_out or self._speech.training)[:VALIDATION_CLIPS]
+        draw = random.Random(0)
+        pcm = torch.from_numpy(np.stack([self._window(each, draw) for each in clips]))
+        with self._eval_mode():
+            vectors = functional.normalize(self._network(pcm.to(self._device)))
         nearest = (vectors @ vectors.T).fill_diagonal_(-1).argmax(1)
         people = torch.tensor([each.speaker for each in clips], device=self._device)
         return {"nearest_wrong": float((people != people[nearest]).float().mean())}
 
-    def _clip(self, utterance: CorpusUtterance, draw: random.Random) -> Tensor:
-        pcm = _window(utterance, self._recipe.window_seconds, draw)
-        if draw.random() < NOISY:
-            pcm = in_a_room(pcm, SPEAKER_RATE, draw)
-        return torch.from_numpy(pcm)
-
     def _loss(self, pcm: Tensor, labels: Tensor) -> Tensor:
         vectors = functional.normalize(self._network(pcm))
-        cosines = functional.linear(vectors, functional.normalize(self._heads.weight))
+        cosines = functional.linear(vectors, functional.normalize(self._classes.weight))
         angles = cosines.clamp(-1 + 1e-6, 1 - 1e-6).acos()
-        own = functional.one_hot(labels, len(self._classes)).bool()
-        with_margin = torch.where(own, (angles + self._recipe.margin).clamp(max=math.pi), angles)
-        return functional.cross_entropy(with_margin.cos() * self._recipe.scale, labels)
+        own = functional.one_hot(labels, len(self._people)).bool()
+        with_margin = torch.where(own, (angles + MARGIN).clamp(max=math.pi), angles)
+        return functional.cross_entropy(with_margin.cos() * SCALE, labels)
 
-
-def _window(
-    utterance: CorpusUtterance, seconds: float, draw: random.Random
-) -> npt.NDArray[np.float32]:
-    """Return a window of an utterance at the encoder's rate. A short utterance is repeated."""
-    length = int(seconds * SAMPLE_RATE)
-    start = draw.randrange(max(1, len(utterance.pcm) - length))
-    part = utterance.pcm[start : start + length].astype(np.float32) / 32768
-    if len(part) < length:
-        part = np.resize(part, length)
-    resampled: npt.NDArray[np.float32] = soxr.resample(part, SAMPLE_RATE, SPEAKER_RATE)
-    return resampled
+    def _window(self, utterance: CorpusUtterance, draw: random.Random) -> Pcm:
+        """Return a window of an utterance at the encoder's rate. A short utterance is repeated."""
+        length = int(self._recipe.window_seconds * SAMPLE_RATE)
+        start = utterance.draw_start(draw, length, 1)
+        part = np.resize(floats(utterance.pcm[start : start + length]), length)
+        resampled: Pcm = soxr.resample(part, SAMPLE_RATE, SPEAKER_RATE)
+        return resampled

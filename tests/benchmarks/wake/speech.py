@@ -17,7 +17,7 @@ import soundfile
 import soxr
 
 from engine.audio.base import Pcm
-from engine.training.corpus import grammar, prose
+from engine.training.corpus import grammar
 from engine.training.corpus.speakers import BASES, Base, Speaker
 from engine.training.corpus.utterance import SAMPLE_RATE, Plan, as_speaker
 from engine.training.evaluation.voices import LiveVoice
@@ -153,7 +153,7 @@ def _drawn(kind: str, draw: random.Random) -> Talker:
 def _sentence(draw: random.Random, folder: Path, *, tuned: bool) -> str:
     """Half of them prose, every other one of which is kept to tune on."""
     if draw.random() < 0.5:
-        return grammar.sentence(draw)
+        return grammar.sentence("train", draw)
     return draw.choice(_prose(folder)[tuned::2])
 
 
@@ -163,7 +163,7 @@ def _prose(folder: Path) -> list[str]:
     file = folder / "prose.json"
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(prose.sentences()), encoding="utf-8")
+        file.write_text(json.dumps(grammar.prose()), encoding="utf-8")
     sentences: list[str] = json.loads(file.read_text(encoding="utf-8"))
     return sentences
 

@@ -15,13 +15,18 @@ import numpy as np
 import soxr
 
 from engine.asr.sphinx.searches import decode_whole
-from engine.training.evaluation.performance import Spoken
-from engine.training.evaluation.recognisers import RATE, words
+from engine.training.evaluation.recognisers import RATE
+from engine.training.evaluation.voices import Spoken
 from engine.tts.base import Pcm
 
 DISCOUNT: Final = 0.5  # of bigram counts
 INSERTION: Final = 0.65  # word insertion probability: pocketsphinx's default
 MINUTE: Final = 60.0  # seconds
+
+
+def words(sentence: str) -> list[str]:
+    """The words of a text in lower case, without punctuation."""
+    return [word.strip(".,!?").lower() for word in sentence.split()]
 
 
 class Recogniser:

@@ -16,7 +16,7 @@ import engine.training
 from engine.text.phonemes import Espeak
 from engine.training.__main__ import main
 from engine.training.evaluation.parts import Result
-from engine.training.loop import Learner, Losses, StepContext
+from engine.training.loop import Learner, Losses
 from engine.training.run import Run
 from engine.training.systems import SYSTEMS, read_recipe
 
@@ -86,7 +86,7 @@ def by_heart(learner: Learner, steps: int = 60) -> list[Losses]:
     """Losses of quick steps on the same lesson every time."""
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
-    return [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(steps)]
+    return [learner.learn(0.0, random.Random(1)) for _ in range(steps)]
 
 
 def last(losses: list[Losses], name: str) -> float:

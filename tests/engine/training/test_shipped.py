@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from engine.systems import SYSTEMS
-from engine.training.evaluation.performance import Spoken, say
-from engine.training.evaluation.voices import LiveVoice, loaded
+from engine.training.evaluation.voices import LiveVoice, Spoken, loaded, say
 from engine.training.run import file_hash
 from engine.tts import packs
 from engine.tts.delays import SEED, speak

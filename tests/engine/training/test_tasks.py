@@ -1,19 +1,16 @@
 """Parts: nothing is done twice, nothing done is lost, and a dead process is named."""
 
 import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.errors import Cancelled, InvalidInput, ModelError
-from engine.training import run as runs
+from engine.errors import InvalidInput, ModelError
 from engine.training.__main__ import main
-from engine.training.run import Run, StageProgress
-from engine.training.tasks import Place, Task, do_tasks, result
-from tests.engine.training.conftest import TINY
+from engine.training.run import Run, Task, do_tasks, result
+from tests.engine.training.conftest import STAGES, TINY
 
 
 def counted(folder: str, number: int) -> dict[str, Any]:
@@ -22,10 +19,8 @@ def counted(folder: str, number: int) -> dict[str, Any]:
     return {"square": number * number}
 
 
-def stopping(folder: str, number: int) -> dict[str, Any]:
-    found = counted(folder, number)
-    signal.raise_signal(signal.SIGINT)
-    return found
+def stopping() -> dict[str, Any]:
+    raise KeyboardInterrupt
 
 
 def dying() -> dict[str, Any]:
@@ -49,20 +44,19 @@ def test_a_task_that_was_done_is_not_done_again(tmp_path):
     assert result(tasks[1], tmp_path) == {"square": 9}
 
 
-def test_another_input_is_another_task_wherever_a_file_lies(tmp_path):
-    do_tasks("test", tmp_path, [Task("square", counted, (Place(tmp_path), 2), ("pack 1",))], 1)
-    moved = Place(tmp_path / "elsewhere")
-    assert result(Task("square", counted, (moved, 2), ("pack 1",)), tmp_path) == {"square": 4}
-    assert result(Task("square", counted, (moved, 2), ("pack 2",)), tmp_path) is None
-    assert result(Task("square", counted, (moved, 3), ("pack 1",)), tmp_path) is None
+def test_another_input_is_another_task(tmp_path):
+    do_tasks("test", tmp_path, [Task("square", counted, (str(tmp_path), 2), ("pack 1",))], 1)
+    assert result(Task("square", counted, (str(tmp_path), 2), ("pack 1",)), tmp_path)
+    assert result(Task("square", counted, (str(tmp_path), 2), ("pack 2",)), tmp_path) is None
+    assert result(Task("square", counted, (str(tmp_path), 3), ("pack 1",)), tmp_path) is None
 
 
 def test_what_was_done_before_a_stop_stays(tmp_path):
-    tasks = [Task("stop", stopping, (str(tmp_path), 1)), *squares(tmp_path, 2)]
-    with pytest.raises(Cancelled):
+    tasks = [*squares(tmp_path, 1), Task("stop", stopping, ()), *squares(tmp_path, 2)]
+    with pytest.raises(KeyboardInterrupt):
         do_tasks("test", tmp_path, tasks, 1)
     assert result(tasks[0], tmp_path) == {"square": 1}
-    assert result(tasks[1], tmp_path) is None
+    assert result(tasks[2], tmp_path) is None
 
 
 @pytest.mark.long
@@ -79,7 +73,7 @@ def test_a_process_that_dies_is_named_and_imports_nothing_from_the_current_folde
     (tmp_path / "signal.py").write_text("open('executed', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="ended unexpectedly"):
-        do_tasks("test", tmp_path, [Task("death", dying, ())], 1, fresh=True)
+        do_tasks("test", tmp_path, [Task(name, dying, ()) for name in "ab"], 2)
     assert not (tmp_path / "executed").exists()
     assert "PYTHONSAFEPATH" not in os.environ
 
@@ -87,45 +81,35 @@ def test_a_process_that_dies_is_named_and_imports_nothing_from_the_current_folde
 # ---------------------------------------------------------------------------------------- runs
 
 
-def test_the_time_left_counts_from_where_a_stopped_stage_goes_on(monkeypatch, capsys):
-    now = [0.0]
-    monkeypatch.setattr(runs.time, "monotonic", lambda: now[0])
-    progress = StageProgress("voice", 100, start=40)
-    now[0] = 60.0
-    progress.report(50)
-    assert capsys.readouterr().err == "voice  50.0% 60 s 5 min left \n"
-
-
 def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny, tmp_path):
     run = Run(tiny, tmp_path)
-    run.finish("corpus", {})
-    run.finish("codec", run.require("corpus"))
-    run.finish("voice", {})
+    for stage in ("corpus", "codec", "speaker", "encode", "voice"):
+        run.finish(stage)
     wider = Run(replace(tiny, voice=replace(tiny.voice, width=128)), tmp_path)
     assert run.is_done("codec")
     assert run.is_done("voice")
     assert wider.is_done("codec")
     assert not wider.is_done("voice")
     assert not Run(replace(tiny, seed=8), tmp_path).is_done("corpus")
-    run.finish("corpus", {}, hours=2.0)  # another corpus
+    run.finish("corpus", hours=2.0)  # another corpus
     assert run.is_done("corpus")
+    assert not run.is_done("codec")
+    assert not run.is_done("voice")
+
+
+def test_a_stage_that_wrote_other_files_asks_for_the_later_ones_again(tiny, tmp_path):
+    run = Run(tiny, tmp_path)
+    for stage in ("corpus", "codec"):
+        run.finish(stage)
+    (run.stage("corpus") / "0000.flac").write_bytes(b"sound")
+    assert run.is_done("codec")
+    run.finish("corpus")
     assert not run.is_done("codec")
 
 
-def test_a_stage_is_done_while_what_it_wrote_is_unchanged(tiny, tmp_path):
-    run = Run(tiny, tmp_path)
-    file = run.stage("voice") / "voice.safetensors"
-    file.write_bytes(b"weights")
-    run.finish("voice", {})
-    assert run.is_done("voice")
-    file.write_bytes(b"other weights")
-    assert not run.is_done("voice")
-    file.unlink()
-    assert not run.is_done("voice")
-
-
 def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
-    Run(tiny, tmp_path).finish("export", {})
+    for stage in STAGES:
+        Run(tiny, tmp_path).finish(stage)
     card = replace(tiny.export, reached=("It ends.",), limits=("It is small.",))
     assert Run(replace(tiny, export=card), tmp_path).is_done("export")
     warmer = replace(tiny.export, temperature=0.9)
@@ -134,10 +118,10 @@ def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
 
 def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch):
     run, seen = Run(tiny, tmp_path), list[bool]()
-    run.finish("encode", {})
     checkpoint = run.stage("voice") / "checkpoint.pt"
     checkpoint.write_bytes(b"weights")
-    run.finish("voice", {})
+    for stage in ("corpus", "codec", "speaker", "encode", "voice"):
+        run.finish(stage)
     monkeypatch.setattr(
         "engine.training.voxtream.losses.voice", lambda _: seen.append(checkpoint.exists())
     )

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from engine.nn.cache import KvCache
-from engine.training.codec import draw
+from engine.training.codec import decoder
 from engine.training.voxtream import VOXTREAM, VOXTREAM2
-from engine.training.voxtream.data import after_another, one_utterance
+from engine.training.voxtream.data import one_utterance
 from engine.training.voxtream.losses import (
     collated,
     fresh_model,
@@ -22,31 +22,28 @@ from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.voxtream1.config import TOKENS
 from tests.engine.training.voxtream.test_voxtream import WALK, encoded
 
-PROMPT = 6
 PLAIN = VoxtreamGeneration(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
 
 
-@pytest.mark.parametrize(
-    ("system", "lesson_of"), [(VOXTREAM2, one_utterance), (VOXTREAM, after_another)]
-)
+@pytest.mark.parametrize(("system", "prompt"), [(VOXTREAM2, 6), (VOXTREAM, 0)])
 @torch.no_grad()
-def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, lesson_of):
+def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, prompt):
     torch.manual_seed(3)
     config = model_config(tiny)
     if system == VOXTREAM:
         config = replace(config, duration_tokens=len(TOKENS))
     model = fresh_model(config, PLAIN).eval()
     said = [encoded(WALK, 4, seed=1), encoded(WALK, 2, seed=2)]
-    lessons = [lesson_of(made, said, random.Random(5), PROMPT) for made in said]
+    lessons = [one_utterance(made, said, random.Random(5), prompt) for made in said]
     batch = collated(lessons, model.config)
-    drawn = draw.draw_codes(model, batch, 3, PLAIN, greedily=system == VOXTREAM2)
+    drawn = decoder.draw_codes(model, batch, 3, PLAIN, greedily=system == VOXTREAM2)
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, 3), 0.0)
     table = rotary_tables(model).depth
     cache = KvCache(model.config.depth, 2, model.device, model.dtype)
     for number, made in enumerate(said):
         speaker = model.speaker_rows(batch.speakers[number])
         first = lessons[number].prompt_frames
-        assert first >= PROMPT
+        assert first == prompt
         for column in range(first, first + made.frames):
             row = hidden[number, column].expand(2, -1)
             token = batch.tokens[number, column]
@@ -62,7 +59,7 @@ def test_an_utterance_is_drawn_once_and_the_same_by_another_process(tiny):
     said = [encoded(WALK, 4, seed=1), replace(encoded(WALK, 2, seed=2), place=1)]
     torch.manual_seed(3)
     model = fresh_model(model_config(tiny), VoxtreamGeneration())
-    one, other = (draw.CodeSampler(tiny, model, {1: said}) for _ in range(2))
+    one, other = (decoder.CodeSampler(tiny, model, {1: said}) for _ in range(2))
     first = [one.codes(each) for each in said]
     torch.manual_seed(4)
     state = torch.get_rng_state()

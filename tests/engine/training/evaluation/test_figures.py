@@ -1,26 +1,22 @@
 """The table: medians and worst of every voice, what was missed, and what nobody measured."""
 
-import json
 from itertools import accumulate
 
 import pytest
 
-from engine.training.corpus.matching import match
-from engine.training.evaluation.figures import (
+from engine.training.evaluation.parts import (
     FIGURES,
     UNMEASURED,
     Figure,
-    details,
+    Results,
     errors,
     interval,
 )
-from engine.training.evaluation.parts import Judges, Result, Results, judge
-from engine.training.evaluation.performance import Spoken
+from engine.training.evaluation.recognisers import Aligner
 from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
-from engine.training.teachers.sounds import phoned
+from engine.training.teachers.sounds import match, phoned
 from engine.training.teachers.synthesisers import Request, Take
-from engine.typed_values import build
 from tests.engine.training.conftest import judged, needs_flite
 
 
@@ -42,7 +38,7 @@ RATED = Results((judged(naturalness=3.45),))
     ("name", "heard", "cell"),
     [
         ("words wrong, Whisper, every voice", WORST, "0.0% / 50.0%"),  # the worst of the voices
-        ("words wrong, Whisper, all", Results((judged(wrong=None),)), UNMEASURED),
+        ("words wrong, Whisper, all", Results(), UNMEASURED),
         ("speaking rate, error", TWO_RATES, "10.0% / 10.0%"),
         ("words wrong at 2 SPS, Whisper", SLIDER, "50.0% / 50.0%"),
         ("words wrong at 6 SPS, Whisper", SLIDER, UNMEASURED),
@@ -56,28 +52,10 @@ def test_a_figure_is_a_cell(name, heard, cell):
     assert figure(name).cell(heard) == cell
 
 
-def test_details_say_what_a_figure_does_not():
-    assert "2 -> 2.20, 5 -> 4.50" in details(TWO_RATES)
-    assert "asked" not in details(Results(rates={4.0: ()}))
-
-
 # ----------------------------------------------------------------------------------------- results
 
 
 TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
-
-
-class Flite:
-    name = "rms"
-
-    def speak(self, texts: tuple[str, ...], rate: float) -> list[Spoken]:
-        requests = [Request(text, "rms", 1.0, 100.0) for text in texts]
-        takes = synthesisers.speak_all("flite", requests)
-        return [
-            Spoken(text, take.pcm, take.sample_rate, onsets=_onsets(text, take))
-            for text, take in zip(texts, takes, strict=True)
-            if take
-        ]
 
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:
@@ -90,12 +68,13 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
 
 @needs_flite
 def test_a_synthesiser_s_words_begin_where_the_aligner_finds_them():
-    judges, voice = Judges(whisper=False, onsets=True), Flite()
-    said = json.loads(json.dumps(judge((voice,), TEXTS, 4.0, judges)))["results"]  # type: ignore[arg-type]
-    said = [build(Result, row) for row in said]
-    assert [each.text for each in said] == list(TEXTS)
-    assert errors(said) is None  # Whisper was not asked
-    assert all(each.onset_gaps and max(each.onset_gaps) < 0.1 for each in said)
+    aligner = Aligner()
+    for text in TEXTS:
+        (take,) = synthesisers.speak_all("flite", [Request(text, "rms", 1.0, 100.0)])
+        starts = tuple(aligner.word_starts(take.pcm, take.sample_rate, text))
+        gaps = judged(onsets=_onsets(text, take), starts=starts).onset_gaps
+        assert gaps
+        assert max(gaps) < 0.1
 
 
 def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time():

@@ -7,10 +7,10 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.resources import resource
+from engine.systems import ESPEAK
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import at_pauses
-from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
-from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
+from engine.training.evaluation.recognisers import WhisperJudge, at_pauses, words_wrong
+from engine.training.evaluation.voices import LiveVoice, loaded, voices_of
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from tests.engine.training.conftest import CASES, needs_flite
@@ -68,14 +68,14 @@ def test_it_writes_numbers_and_hears_what_flite_says(espeak, whisper):
 # ------------------------------------------------------------------ speaking for a measurement
 
 
-ALAN = LiveVoice(FORMANT, "Alan")
+ALAN = LiveVoice(ESPEAK, "Alan")
 TEXT = "The train to the old town is at the station now and leaves in ten minutes."
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _given_back() -> Iterator[None]:
     yield
-    loaded(FORMANT).close()
+    loaded(ESPEAK).close()
     loaded.cache_clear()
 
 

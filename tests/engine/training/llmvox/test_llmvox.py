@@ -11,6 +11,7 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
+from engine.training.corpus.speakers import flat
 from engine.training.llmvox.data import SentenceUtterance, splice
 from engine.training.llmvox.losses import LlmVoxLearner, collated, predict, shape_of
 from engine.training.run import Run
@@ -19,7 +20,6 @@ from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
 Ints = np.ndarray[Any, np.dtype[Any]]
-CPU = torch.device("cpu")
 WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
@@ -76,7 +76,7 @@ def whole(run_of) -> Run:
 
 @pytest.mark.long
 def test_every_token_says_a_unit_of_its_own_word(whole):
-    sentences = read_sides(whole, SentenceUtterance).utterances
+    sentences = flat(read_sides(whole, SentenceUtterance).training)
     assert sentences
     for each in sentences:
         first = each.onsets[0]
@@ -93,13 +93,11 @@ def test_every_token_says_a_unit_of_its_own_word(whole):
 def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole):
     torch.manual_seed(1)
     learner = LlmVoxLearner(
-        whole.recipe.voice, shape_of(whole), read_sides(whole, SentenceUtterance), CPU
+        whole.recipe.voice, shape_of(whole), read_sides(whole, SentenceUtterance), "cpu"
     )
-    before = learner.validate()["on units"]
     losses = by_heart(learner)
     assert last(losses, "guide") < 0.7
     assert last(losses, "tokens") < 0.7
-    assert learner.validate()["on units"] > before
 
 
 # ---------------------------------------------------------------------- splices

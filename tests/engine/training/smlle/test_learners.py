@@ -14,16 +14,16 @@ from torch import Tensor
 
 from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
-from engine.training.evaluation.performance import spoken_rate
-from engine.training.loop import StepContext
+from engine.training.corpus.speakers import Sides, flat
+from engine.training.evaluation.voices import spoken_rate
+from engine.training.networks import padded
 from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum, Transducer
-from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.spectrum import SpectrumLearner, TokenSampler, padded
+from engine.training.smlle.spectrum import SpectrumLearner, TokenSampler
 from engine.training.smlle.tokens import TokenUtterance
-from engine.training.smlle.transducer import TransducerLearner
-from engine.training.utterances import Sides, read_sides
+from engine.training.smlle.transducer import Band, TransducerLearner, band, transducer_loss
+from engine.training.utterances import read_sides
 from engine.tts.papers.spectrum import Columns, from_nothing
 from engine.tts.smlle.config import SmlleGeneration
 from engine.tts.smlle.transducer import Decisions, Unit
@@ -62,13 +62,13 @@ SIDES = Sides({1: tuple(map(utterance, range(4)))}, {1: (utterance(9),)})
 def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
     torch.manual_seed(1)
     recipe = Transducer(schedule, Stack(1, 2, 1, 32), width=32, joint=32, dropout=0.0)
-    return TransducerLearner(recipe, SHAPE, SIDES, CPU)
+    return TransducerLearner(recipe, SHAPE, SIDES, "cpu")
 
 
 def spectrum_learner(draws: TokenSampler | None = None, **changed: Any) -> SpectrumLearner:
     torch.manual_seed(1)
     plain: dict[str, Any] = {"schedule": SCHEDULE, "width": 32, "prompt_seconds": 0.4}
-    return SpectrumLearner(Spectrum(**plain | changed), SPECTRUM, SIDES, CPU, draws)
+    return SpectrumLearner(Spectrum(**plain | changed), SPECTRUM, SIDES, "cpu", draws)
 
 
 def test_a_lesson_has_the_logits_that_a_session_has():
@@ -97,7 +97,7 @@ def test_the_transducer_learns(share):
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 1e-2
     name = "lattice" if share else "path"
-    losses = [learner.learn(StepContext(0, share, dice))[name] for _ in range(30)]
+    losses = [learner.learn(share, dice)[name] for _ in range(30)]
     assert losses[-1] < 0.6 * losses[0]
     assert set(learner.validate()) == {"path", "lattice"}
 
@@ -107,7 +107,7 @@ def test_the_spectrum_learns(changed):
     learner, dice = spectrum_learner(**changed), random.Random(1)
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 1.0, dice))["regression"] for _ in range(40)]
+    losses = [learner.learn(1.0, dice)["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
     assert learner.validate()["variance"] > 0
 
@@ -137,11 +137,11 @@ def test_lessons_hear_what_a_session_would_say_and_true_prompts():
     lessons = learner._lessons(SIDES.training, random.Random(1))
     prompts = torch.tensor([each.prompt for each in lessons])
     assert {each > 0 for each in prompts.tolist()} == {False, True}
-    inputs, _, _ = learner._inputs(lessons, lessons)
+    inputs, _, _ = learner._inputs(lessons)
     heard = learner._self_fed(inputs, prompts).before
     table = RotaryTable(SPECTRUM.stack.head_width, CPU)
     for row, lesson in enumerate(lessons):
-        start = from_nothing(learner._model, lesson.vector[None])
+        start = from_nothing(learner._model, torch.from_numpy(lesson.vector)[None])
         with torch.inference_mode():
             session = Columns(learner._model, table, start, torch.Generator(), dropout=0.0)
             for step, token in enumerate(lesson.tokens[:-1].tolist()):
@@ -156,7 +156,7 @@ def test_a_share_of_steps_hears_itself(own, monkeypatch):
     learner, calls = spectrum_learner(self_feeding=own), []
     monkeypatch.setattr(learner, "_self_fed", lambda inputs, _: calls.append(1) or inputs)
     for share in (0.0, 1.0):
-        learner.learn(StepContext(0, share, random.Random(1)))
+        learner.learn(share, random.Random(1))
     assert len(calls) == own  # not before `self_feeding_from`
 
 
@@ -189,7 +189,7 @@ def test_a_draw_depends_on_the_true_past_and_on_no_later_token():
 
 def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them():
     learner = spectrum_learner(draws(), without_prompt=1.0)
-    true = [each.tokens.tolist() for each in SIDES.utterances]
+    true = [each.tokens.tolist() for each in flat(SIDES.training)]
     for drawn in (0.0, 1.0):
         lessons = learner._lessons(SIDES.training, random.Random(1), drawn)
         assert {each.tokens.tolist() in true for each in lessons} == {not drawn}
@@ -205,9 +205,7 @@ def run(run_of) -> Run:
 
 @pytest.mark.long
 def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
-    everybody = [
-        each for person in read_sides(run, TokenUtterance).training.values() for each in person
-    ]
+    everybody = flat(read_sides(run, TokenUtterance).training)
     assert everybody
     for each in everybody:
         assert len(each.mel) == 2 * each.steps == 2 * len(each.spoken_by)

@@ -4,21 +4,17 @@ import numpy as np
 import pytest
 
 from engine.codec.mel import BANDS
-from engine.training.smlle.tokens import Codebook, TokenSteps, _cluster, said_by
+from engine.training.smlle.tokens import Codebook, TokenUtterance, _cluster, said_by
 
 WIDTH = 2 * BANDS
 
 
-def steps(*rows: tuple[int, float]) -> TokenSteps:
+def steps(speaker: int, *rows: tuple[int, float]) -> TokenUtterance:
     """A phone and the level of its columns, a step each."""
-    phones, levels = (
-        np.array([int(phone) for phone, _ in rows]),
-        np.array([each for _, each in rows]),
-    )
-    mel = np.repeat(levels, 2)[:, None] * np.ones(BANDS, np.float32)
-    return TokenSteps(
-        phones, np.arange(len(phones)), mel.astype(np.float32), np.zeros((0, 2), np.int64)
-    )
+    phones, nothing = np.array([phone for phone, _ in rows]), np.zeros(0, np.int16)
+    mel = np.repeat([level for _, level in rows], 2)[:, None] * np.ones(BANDS)
+    places = np.arange(1, len(rows) + 1)
+    return TokenUtterance(speaker, nothing, nothing, mel, places, phones, nothing)
 
 
 def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle():
@@ -27,11 +23,11 @@ def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle():
 
 
 def test_a_token_names_its_phone_and_the_nearest_shape_whoever_speaks():
-    shapes = np.array([[-1.0, 1.0], [0.0, 3.0]])[..., None] * np.ones(WIDTH)
-    means = np.array([[0.0, 5.0], [10.0, 20.0]])[..., None] * np.ones(WIDTH)
+    shapes = np.array([[-1.0, 1.0], [0.0, 3.0], [0.0, 0.0], [0.0, 0.0]])[..., None] * np.ones(WIDTH)
+    means = np.array([[0.0, 5.0, 0.0, 0.0], [10.0, 20.0, 0.0, 0.0]])[..., None] * np.ones(WIDTH)
     book = Codebook(np.array([4, 7]), means.astype(np.float32), shapes.astype(np.float32))
-    one = book.tokens(4, steps((0, -0.8), (0, 0.7), (1, 5.4), (1, 7.6)))
-    other = book.tokens(7, steps((0, 9.2), (0, 10.7), (1, 20.4), (1, 22.6)))
+    one = book.tokens(steps(4, (0, -0.8), (0, 0.7), (1, 5.4), (1, 7.6)))
+    other = book.tokens(steps(7, (0, 9.2), (0, 10.7), (1, 20.4), (1, 22.6)))
     assert one.tolist() == other.tolist() == [0, 1, 2, 3]
 
 

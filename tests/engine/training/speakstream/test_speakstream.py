@@ -29,7 +29,6 @@ from tests.engine.tts.speakstream.small_model import SHAPE
 from tests.engine.tts.voxtream.random_weights import own_table
 
 LEVELS = Levels(-6.0, 2.0)
-CPU = torch.device("cpu")
 
 
 def spoken(seed: int = 0, rounds: int = 1) -> WordsUtterance:
@@ -41,7 +40,8 @@ def spoken(seed: int = 0, rounds: int = 1) -> WordsUtterance:
         1,
         draw.normal(0, 1, 192).astype(np.float32),
         draw.normal(-2, 2, (sum(lengths) * COLUMNS, BANDS)).astype(np.float16),
-        tuple(np.arange(n + 1, dtype=np.int16) for n in (0, 1, 2)) * rounds,
+        np.asarray([0, 0, 1, 0, 1, 2] * rounds, np.int16),
+        np.asarray([1, 2, 3] * rounds, np.int16),
         starts,
         np.asarray([0, 0, 0, 1, 0, 0, 0, 1, 2, 2] * rounds, np.int16),
     )
@@ -50,25 +50,27 @@ def spoken(seed: int = 0, rounds: int = 1) -> WordsUtterance:
 def test_a_lesson_is_what_the_paper_prints():
     """Without the pause before it."""
     utterance = spoken()
-    made = make_lesson(utterance, size=2, hop=1)
-    assert np.array_equal(made.mel.reshape(-1, BANDS), utterance.mel[2 * COLUMNS :])
+    made = make_lesson(utterance, LEVELS, size=2, hop=1)
     speech = NOTHING
     assert made.ids.tolist() == [
         *[SPEAKER, 0, WORD, 0, 1, WORD, BEGIN, *[speech] * 3],
         *[END, 0, 1, WORD, 0, 1, 2, WORD, BEGIN, speech],
         *[END, 0, 1, 2, WORD, BEGIN, *[speech] * 6],
     ]
-    said = [place for place in made.targets.tolist() if place != NOTHING]
-    heard = [place for place in made.inputs.tolist() if place != NOTHING]
-    assert said == heard == list(range(10))
+    mel = torch.from_numpy(utterance.mel[2 * COLUMNS :]).float()
+    level = LEVELS.quantised(mel).view(-1, COLUMNS, BANDS)
+    assert torch.equal(made.inputs[made.is_speech], level)
+    assert torch.equal(made.targets[made.unit != NOTHING], level)
+    assert (made.inputs[~made.is_speech] == LOST).all()
+    assert (made.targets[made.unit == NOTHING] == NOTHING).all()
     assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 1, 1, 0, 1]
 
 
 def test_whole_lessons_and_single_steps_predict_the_same():
     torch.manual_seed(1)
     model = fresh_model(SHAPE).eval()
-    lessons = [make_lesson(spoken(n, 1 + n), 2, 1) for n in range(2)]
-    batch = collated(lessons, LEVELS)
+    lessons = [make_lesson(spoken(n, 1 + n), LEVELS, 2, 1) for n in range(2)]
+    batch = collated(lessons)
     whole = model.predict(hidden(model, batch, 0.0))
     rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
     for row, each in enumerate(lessons):
@@ -89,8 +91,8 @@ def test_whole_lessons_and_single_steps_predict_the_same():
 
 def test_what_is_corrupted_is_what_is_heard():
     torch.manual_seed(1)
-    lessons = [make_lesson(spoken(n, 2), 3, 1) for n in range(20)]
-    batch = collated(lessons, LEVELS)
+    lessons = [make_lesson(spoken(n, 2), LEVELS, 3, 1) for n in range(20)]
+    batch = collated(lessons)
     rough = corrupted(batch, wrong=0.3, lost=0.2)
     assert torch.equal(rough.targets, batch.targets)
     assert torch.equal(rough.ids, batch.ids)
@@ -102,8 +104,8 @@ def test_what_is_corrupted_is_what_is_heard():
 
 
 def test_a_position_says_a_unit_and_knows_the_next():
-    made = make_lesson(spoken(3), 2, 1)
-    speech = made.targets != NOTHING
+    made = make_lesson(spoken(3), LEVELS, 2, 1)
+    speech = made.end != NOTHING
     assert made.unit[speech].tolist() == [0, 0, 0, 1, 0, 0, 0, 1, 2, 2]
     assert made.later[speech].tolist() == [1, 1, 1, 0, 1, 1, 1, 2, END, END]
     assert (made.unit[~speech] == NOTHING).all()
@@ -149,7 +151,7 @@ def test_encoded_words_are_those_that_were_spoken(whole):
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
     learner = SpeakStreamLearner(
-        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), CPU
+        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), "cpu"
     )
     losses = by_heart(learner)
     assert last(losses, "levels") < 0.8

@@ -2,14 +2,15 @@
 what the voice says at each rate when it is tuned.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.training.evaluation.performance import syllables_of
-from engine.training.evaluation.voices import pack_hashes
+from engine.training.evaluation.voices import depends_on, syllables_of
 from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.durations import spans, walk
@@ -52,7 +53,8 @@ def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
 
 def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
     table = measured_rates(
-        measured_counts([spoken(3, 4)] * 20), VoxtreamExport("rated", guidance=1.7, weight=3.0)
+        measured_counts([spoken(3, 4)] * 20),
+        VoxtreamExport("rated", weight=3.0, generation=replace(GENERATION, semantic_guidance=1.7)),
     )
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
@@ -89,13 +91,13 @@ def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path):
     for name in ("config.json", "voice.safetensors", "voices/ada.safetensors", "CARD.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("before")
-    seen = {pack_hashes(tmp_path)}
+    seen = {depends_on(str(tmp_path))}
     for name in ("config.json", "voices/ada.safetensors", "voice.safetensors"):
         (tmp_path / name).write_text("after")
-        seen.add(pack_hashes(tmp_path))
+        seen.add(depends_on(str(tmp_path)))
     assert len(seen) == 4
     (tmp_path / "CARD.md").write_text("after")
-    assert pack_hashes(tmp_path) in seen
+    assert depends_on(str(tmp_path)) in seen
 
 
 # ----------------------------------------------------------------------------- duration tokens

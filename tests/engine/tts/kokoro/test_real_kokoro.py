@@ -12,8 +12,8 @@ import torch
 from engine.codec.mel import MelSpectrum
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation import performance
 from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
+from engine.training.evaluation.voices import say
 from engine.tts import registry
 from engine.tts.base import AudioFrame, TtsModel, Voice
 from engine.tts.kokoro import paths
@@ -112,7 +112,7 @@ def test_another_language_is_understood(other):
     accent = accent_of(other.voice)
     wrong = words = 0
     for text in SENTENCES[accent]:
-        spoken = performance.say(other, other.voice, text)
+        spoken = say(other, other.voice, text)
         heard = judge.hear(spoken.pcm, spoken.sample_rate)
         wrong += words_wrong(text.casefold(), heard.casefold(), Espeak(accent))
         words += len(text.split())
@@ -132,7 +132,7 @@ def test_it_is_understood(model, judge, name, rate, most):
     voice = next(voice for voice in model.voices() if voice.name == name)
     wrong = words = 0
     for text in sentences(20, seed=37):
-        spoken = performance.say(model, voice, text, rate)
+        spoken = say(model, voice, text, rate)
         assert spoken.ended
         wrong += words_wrong(text, judge.hear(spoken.pcm, spoken.sample_rate), espeak)
         words += len(text.split())

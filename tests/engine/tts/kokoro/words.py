@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime
 
 from engine.text.phonemes import Espeak, PhonedWord
-from engine.training.corpus.grammar import test_sentence as draw_sentence
+from engine.training.corpus import grammar
 from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
 from engine.tts.kokoro.statistics import Statistics, statistics
@@ -32,7 +32,7 @@ def phoned(text: str = TEXT, language: str = "en-us") -> tuple[PhonedWord, ...]:
 
 def sentences(count: int, seed: int = 0) -> list[str]:
     draw = random.Random(seed)
-    return [draw_sentence(draw) for _ in range(count)]
+    return [grammar.sentence("test", draw) for _ in range(count)]
 
 
 def plan_request(

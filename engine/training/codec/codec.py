@@ -13,21 +13,22 @@ from torch import Tensor, nn
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import SmallCodecConfig, build
-from engine.codec.small_parts import (
-    HOP,
-    LARGEST_LOG,
-    WINDOW,
-    Columns,
-    OverlapAdd,
-    quantised,
+from engine.codec.small_parts import HOP, LARGEST_LOG, WINDOW, Columns, OverlapAdd, quantised
+from engine.training.codec.sound_losses import (
+    fresh_reader,
+    mel_distance,
+    reader_loss,
+    waves_distance,
 )
-from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, reader_loss
-from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
-from engine.training.loop import Learner, Losses, Maker, StepContext
+from engine.training.codec.speech import SLOT, CorpusUtterance, read_speech
+from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.loop import Learner, Losses
 from engine.training.run import Run
 from engine.training.voxtream import Codec
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
+PHONES_WEIGHT = 0.3  # of the phones read from the first codebook, and of those from all codebooks
+COMMITMENT_WEIGHT = 0.25
 
 
 def config_of(recipe: Codec) -> SmallCodecConfig:
@@ -37,13 +38,10 @@ def config_of(recipe: Codec) -> SmallCodecConfig:
     )
 
 
-def codec(run: Run) -> Maker:
-    """Return a function that makes the codec's learner. Its decoder does not ship: the stage
-    `decoder` trains another one.
-    """
+def codec(run: Run) -> "CodecLearner":
+    """Return the codec's learner."""
     recipe = run.recipe.codec
-    speech = read_speech(run, recipe.hours)
-    return lambda device: CodecLearner(recipe, speech, device)
+    return CodecLearner(recipe, read_speech(run, recipe.hours), run.device)
 
 
 class SpectralDecoder(Columns):
@@ -68,15 +66,13 @@ class SpectralDecoder(Columns):
 
 
 class CodecLearner(Learner):
-    """Train the codec, with two phone readers: one of the first codebook, one of all codebooks
-    together.
-    """
+    """Train the codec, with two phone readers: of the first codebook, and of all together."""
 
     averaged = "codec"
     # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, recipe: Codec, speech: Speech, device: torch.device) -> None:
+    def __init__(self, recipe: Codec, speech: Sides[CorpusUtterance], device: str) -> None:
         self._recipe, self._speech = recipe, speech
         self.shape = config_of(recipe)
         self._model = build(self.shape)
@@ -84,46 +80,41 @@ class CodecLearner(Learner):
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
         super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers
-        self._distance = SpectralDistance().to(device)
 
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         return with_matching(build(self.shape).state_dict(), weights)
 
-    def learn(self, context: StepContext) -> Losses:
-        losses = self._losses(*self._batch(self._speech.training, context.draw))
-        return self._optimise(losses)
+    def learn(self, share: float, draw: random.Random) -> Losses:
+        return self._optimise(self._losses(*self._batch(self._speech.training, draw)))
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(*self._batch(self._speech.validation, draw))
 
-    def _batch(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor]:
-        """Draw windows. Return their samples [B, S] and the sound in each 20 ms slot
-        [B, S / SLOT].
-        """
-        length = self._recipe.window_frames * FRAME_SAMPLES
-        windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
-        pcm = torch.stack([utterance.samples(start, length) for utterance, start in windows])
-        slots = torch.stack([utterance.slots(start, length) for utterance, start in windows])
-        return pcm.to(self._device), slots.to(self._device)
+    def _batch(self, people: People[CorpusUtterance], draw: random.Random) -> tuple[Tensor, Tensor]:
+        """Draw windows; return samples [B, S] and the sound in each 20 ms slot [B, S / SLOT]."""
+        length, side = self._recipe.window_frames * FRAME_SAMPLES, flat(people)
+        pcm, slots = [], []
+        for utterance in draw.choices(side, k=self._batch_size):
+            start = utterance.draw_start(draw, length, SLOT)
+            pcm.append(utterance.samples(start, length))
+            slots.append(utterance.slots(start, length))
+        return torch.stack(pcm).to(self._device), torch.stack(slots).to(self._device)
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
-        """Return the losses by name, given samples [B, S] and the sounds in their slots [B, S /
-        SLOT].
-        """
-        recipe, model = self._recipe, self._model
+        """Return the losses of samples [B, S], given the sounds in their slots [B, S / SLOT]."""
+        model = self._model
         with self._autocast():
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
         with self._autocast():
             output = model.decoder(decoder_input(model, first.x + rest.x))[:, 0].float()
         return {
-            "mel": recipe.mel * self._distance.mel(output, pcm),
-            "waves": recipe.waves * self._distance.waves(output, pcm),
-            "phones": recipe.phones * reader_loss(self._of_first, first.x, slots),
-            "all phones": recipe.all_phones * reader_loss(self._of_all, first.x + rest.x, slots),
-            "commitment": recipe.commitment * (first.penalty + rest.penalty),
+            "mel": mel_distance(output, pcm),
+            "waves": waves_distance(output, pcm),
+            "phones": PHONES_WEIGHT * reader_loss(self._of_first, first.x, slots),
+            # Distances of spectra hardly notice consonants.
+            "all phones": PHONES_WEIGHT * reader_loss(self._of_all, first.x + rest.x, slots),
+            "commitment": COMMITMENT_WEIGHT * (first.penalty + rest.penalty),
         }
 
 

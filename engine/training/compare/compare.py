@@ -1,0 +1,206 @@
+"""`python -m engine.training compare`: measure every system on this machine and write one page.
+
+Invariants: all systems get the same sentences, drawn from templates of our grammar that training
+never uses. The page is made from saved results only, so it is written even after an interruption,
+and the same command continues from there. Every row names the part that measured it, so every cell
+can be measured again; a figure that was not measured is marked as such.
+"""
+
+import platform
+import random
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from engine import systems
+from engine.errors import ModelError
+from engine.nn import stored_weights
+from engine.settings import SpeechSettings
+from engine.systems import System
+from engine.training.corpus import grammar
+from engine.training.evaluation.parts import (
+    FIGURES,
+    UNMEASURED,
+    Figure,
+    Results,
+    Size,
+    by_voice,
+    chosen,
+    read_results,
+    share_wrong,
+    tasks_of,
+)
+from engine.training.evaluation.voices import depends_on, voices_of
+from engine.training.run import Task, do_tasks
+from engine.tts import packs
+from engine.tts.voice_catalogue import of_settings
+from engine.tts.voxtream.files.paths import pack_folder
+
+PAGE: Final = "comparison.md"
+MOST_VOICES: Final = 2  # of a system
+Columns = Mapping[System, Results]
+_TEMPLATE: Final = Path(__file__).with_name("page.md")
+_TABLE: Final[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("systems.toml").read_text(encoding="utf-8")
+)
+BUILT_IN: Final = System(**_TABLE["built_in"])
+SYSTEMS: Final = (BUILT_IN, *systems.SYSTEMS, *(System(**each) for each in _TABLE["others"]))
+CLAIMS: Final[list[dict[str, Any]]] = _TABLE["claims"]
+# Little enough for all systems to be done in one sitting.
+SIZE: Final = Size(
+    sentences=40, naturalness=16, short_replies=24, rates=(2.0, 4.0, 6.0), rate_sentences=8,
+    timed=6,
+)  # fmt: skip
+
+
+def compare(
+    folder: Path,
+    *,
+    only: Sequence[str] = (),
+    workers: int = 1,
+    again: bool = False,
+    into: Path | None = None,
+) -> None:
+    """Run the unfinished parts whose names begin with one of `only` (empty = all parts), print the
+    table, and write the page `into` a folder. InvalidInput if no part has such a name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    present = {each: parts_of(each) for each in SYSTEMS if is_here(each)}
+    asked = chosen([task for parts in present.values() for task in parts], only)
+    if again:
+        for task in asked:
+            task.file(folder).unlink(missing_ok=True)
+    # Each system's model is loaded once where its parts follow each other.
+    try:
+        do_tasks("compare", folder, asked, workers)
+    finally:
+        columns = dict.fromkeys(SYSTEMS, Results())
+        columns |= {system: read_results(parts, folder) for system, parts in present.items()}
+        measured = f"{date.today():%Y-%m-%d}, {platform.machine()}"
+        sys.stdout.write(table(columns))
+        if into is not None:
+            sys.stdout.write(f"{write_page(into, columns, measured)}\n")
+
+
+def is_here(system: System) -> bool:
+    """Return True if a system can be measured on this machine."""
+    try:
+        return bool(of_settings(SpeechSettings(engine=system.name)))
+    except ModelError:
+        return False
+
+
+def parts_of(system: System) -> tuple[Task, ...]:
+    """Return the parts to measure of an installed system. A system whose rate cannot be changed has
+    no parts about rates.
+    """
+    most = 1 if system.name == systems.ESPEAK else MOST_VOICES  # its voices differ in pitch alone
+    voices = voices_of(str(folder_of(system) or system.name), most=most)
+    own = SIZE if system.rate else replace(SIZE, rates=())
+    return tasks_of(system.title, voices, fixed_texts(), own, depends_on(voices[0].source))
+
+
+@cache
+def fixed_texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return sentences and replies that no system was trained on, always the same ones."""
+    draw = random.Random("comparison")
+    sentences: set[str] = set()
+    while len(sentences) < SIZE.sentences:
+        sentences.add(grammar.sentence("test", draw))
+    replies = {grammar.sentence("short", draw) for _ in range(10 * SIZE.short_replies)}
+    return tuple(sorted(sentences)), tuple(sorted(replies))
+
+
+# ------------------------------------------------------------------------- page
+
+
+def folder_of(system: System) -> Path | None:
+    """The folder of a system's pack; None if this machine has none."""
+    return pack_folder() if system is BUILT_IN else packs.find(system.name)
+
+
+def table(columns: Columns) -> str:
+    """Return the Markdown table with a column for each system."""
+    lines = {
+        "figure | part": [system.title for system in columns],
+        "---|---": ["---"] * len(columns),
+    }
+    for row in FIGURES:
+        lines[f"{row.name} | {row.part}"] = [
+            _cell(row, system, results) for system, results in columns.items()
+        ]
+    sizes = list(map(_size, columns))
+    lines["parameters, millions | "] = [parameters for parameters, _ in sizes]
+    lines["megabytes on the disk | "] = [megabytes for _, megabytes in sizes]
+    lines["control of the rate | "] = [system.rate or "none" for system in columns]
+    lines["core hours of training, networks | "] = [
+        "" if system.core_hours < 0 else f"{system.core_hours:g}" for system in columns
+    ]
+    return "".join(f"| {name} | {' | '.join(cells)} |\n" for name, cells in lines.items())
+
+
+def claims_table(columns: Columns) -> str:
+    """Return a Markdown table with a row for each claim of a paper."""
+    figures = {system.title: (system, each) for system, each in columns.items()}
+    by_name = {row.name: row for row in FIGURES}
+    lines = []
+    for claim in CLAIMS:
+        row = by_name[claim["figure"]]
+        cells = [
+            f"{name} {_cell(row, *figures[name])}" for name in claim["systems"] if name in figures
+        ]
+        lines.append(f"| {claim['text']} | {row.name} | {'<br>'.join(cells)} |")
+    return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
+
+
+def write_page(folder: Path, columns: Columns, measured: str) -> Path:
+    """Write the page and return its file. `measured`: the date and the machine."""
+    claims = (
+        f"- **{system.title}**: {system.headline}."
+        + (f" Must show here too: {system.expected}." if system.expected else "")
+        + (f" Ours, not the paper's: {system.ours}." if system.ours else "")
+        for system in columns
+    )
+    voices = (_by_voice(system.title, results) for system, results in columns.items())
+    text = _TEMPLATE.read_text(encoding="utf-8").format(
+        command="python -m engine.training compare",
+        measured=measured,
+        size=SIZE,
+        most_voices=MOST_VOICES,
+        table=table(columns),
+        claims="\n".join(claims),
+        claims_table=claims_table(columns),
+        voices="\n".join(filter(None, voices)),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / f"{PAGE}.partial"
+    partial.write_text(text, encoding="utf-8")
+    return partial.replace(folder / PAGE)
+
+
+def _cell(row: Figure, system: System, results: Results) -> str:
+    """Return the printed figure, or the reason why this system has none."""
+    return "no rate" if row.part == "rates" and not system.rate else row.cell(results)
+
+
+def _size(system: System) -> tuple[str, str]:
+    """Return the millions of parameters and the megabytes of a system's pack."""
+    if (folder := folder_of(system)) is None:
+        return UNMEASURED, UNMEASURED
+    tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
+    parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return f"{parameters / 1e6:.1f}", f"{size / 1024**2:.1f}"
+
+
+def _by_voice(name: str, results: Results) -> str:
+    """Return a line with the error rate of each voice; empty if no speech was transcribed."""
+    shares = [
+        f"{voice} {share_wrong(heard)}" for voice, heard in by_voice(results.sentences).items()
+    ]
+    return f"- **{name}**: {', '.join(shares)}" if shares else ""
