@@ -9,13 +9,24 @@ from datetime import datetime, time
 
 from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.hours import moment_phrase, next_showing, parse_moment, seconds_until
+from engine.llm.skills.clock.hours import (
+    moment_after,
+    moment_phrase,
+    next_showing,
+    parse_moment,
+    seconds_until,
+)
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
-from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
+from engine.llm.skills.matching.quantities import (
+    duration,
+    duration_phrase,
+    enumeration,
+    parse_duration,
+)
 from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
-from engine.messages.timers import CancelTimers, TimerKind
+from engine.messages.timers import CancelTimers, ExtendTimers, TimerKind
 
 # The hour when only a part of the day was named.
 _HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 20}
@@ -125,6 +136,17 @@ def move_reminder(slots: Slots, context: SkillContext) -> Answer | None:
     return answer and replace(answer, actions=(cancel, *answer.actions))
 
 
+def put_reminder_off(slots: Slots, context: SkillContext) -> Answer:
+    """Let the newest reminder come later."""
+    reminders = running(context, TimerKind.REMINDER)
+    if not reminders:
+        return Answer("There is no reminder set.")
+    newest, seconds = newest_of(reminders), duration(slots["duration"])
+    moment = moment_after(context.now(), newest.remaining_s + seconds)
+    said = f"I'll remind you at {moment_phrase(moment, context.now())} to {newest.label}."
+    return Answer(said, (ExtendTimers((newest.number,), seconds),))
+
+
 def cancel_reminder(slots: Slots, context: SkillContext) -> Answer:
     """Cancel the named reminder, or the only one; ask which if there are several."""
     reminders = running(context, TimerKind.REMINDER)
@@ -132,7 +154,7 @@ def cancel_reminder(slots: Slots, context: SkillContext) -> Answer:
         wanted = _in_second_person(slots["task"].strip())
         reminders = tuple(each for each in reminders if wanted in each.label)
         if not reminders:
-            return Answer(f"There is no reminder to {wanted}.")
+            return Answer("There is no such reminder.")
     if len(reminders) < 2 or "all" in slots:
         return cancelled(reminders, TimerKind.REMINDER)
     tasks = enumeration([f"to {reminder.label}" for reminder in reminders], "or")
