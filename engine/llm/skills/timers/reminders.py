@@ -16,7 +16,7 @@ from engine.llm.skills.clock.hours import (
     parse_moment,
     seconds_until,
 )
-from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
+from engine.llm.skills.matching.fillings import alternatives, is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import (
     duration,
@@ -38,17 +38,9 @@ _MINE = re.compile(
     r"^my |\b(?:meeting|appointment|call|interview|party|birthday|deadline|game|laundry|bill|rent)$"
 )
 _NO_TASK = re.compile(r"^(?:never ?mind|cancel|stop|forget it|tell me|set|remind|play)\b")
-# Beginnings and parts of a time; "chapter 5" is not one.
-_WHEN = re.compile(
-    r"^(?:at|on|in(?! to)|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
-    r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
-)
+_WHEN = re.compile(alternatives("beginnings_of_times"))
 # An event without a known time, or a time that was not understood: "when?" answers neither.
-_HAS_TIME = re.compile(
-    r"\b(?:before|after|during|next time|tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|"
-    r"sun)day|morning|afternoon|evening|noon|midnight|o'?clock|[ap]m|(?:at|in|by) \d+|"
-    r"minutes?|hours?|weeks?|months?|years?)\b"
-)
+_HAS_TIME = re.compile(rf"\b(?:{alternatives('parts_of_times')})\b")
 _DAY_AT_END = re.compile(r" (?:today|tonight|tomorrow)$")  # it belongs to the time
 _ON_A_LIST = re.compile(r" (?:on|to) (?:my|the) (?:[\w-]+ ){0,2}list$")
 # A time that leaves "when?" open.
