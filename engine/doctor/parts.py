@@ -159,7 +159,7 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
 
     from engine.llm.servers.bounds import OutOfBounds
     from engine.llm.servers.client import Client, Refused
-    from engine.llm.servers.faults import OUT_OF_BOUNDS, STALLED, ServerFaults
+    from engine.llm.servers.faults import ServerFaults
 
     address = chosen.address.rstrip("/")
     try:
@@ -168,9 +168,9 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
         try:
             asyncio.run(_list_models(client))
         except TimeoutError as error:
-            raise faults.error(STALLED, seconds=f"{SERVER_WAIT_S:g}") from error
+            raise faults.stalled(SERVER_WAIT_S) from error
         except OutOfBounds as error:
-            raise faults.error(OUT_OF_BOUNDS) from error
+            raise faults.out_of_bounds() from error
         except (OSError, httpx.HTTPError) as error:
             raise faults.connection(error) from error
     except EngineError as error:

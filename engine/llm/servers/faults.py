@@ -16,7 +16,7 @@ import httpx
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError
-from engine.translatable import Translatable, mark
+from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     from engine.llm.servers.client import Refused
@@ -32,84 +32,7 @@ _NAMED = ("type", "code", "param")
 _FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "reason")
 _TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTALL | re.IGNORECASE)
 
-Fault = tuple[str, str]  # the templates of its message and its hint
-_CHECK_ADDRESS = mark(
-    "Check that the address is that of an OpenAI-compatible server, ending in /v1."
-)
-_LATER = mark("Ask again in a while.")
-_LOOK_THERE = mark("Look at the server's own messages, or choose another model.")
-
-UNTRUSTED: Fault = (
-    mark("The certificate of the language-model server at {address} is not accepted: {error}."),
-    mark(
-        "If you trust the server, put its certificate, or that of its authority, into a file and "
-        "name the file in the environment variable SSL_CERT_FILE."
-    ),
-)
-INSECURE: Fault = (
-    mark("No secure connection to the language-model server at {address} is possible: {error}."),
-    mark("If the server has no certificate, its address begins with http://."),
-)
-NOT_BY_PROXY: Fault = (
-    mark("The language-model server at {address} cannot be reached through the proxy {proxy}."),
-    mark("Check the proxy. If the server needs none, add it to NO_PROXY."),
-)
-UNREACHABLE: Fault = (
-    mark("There is no language-model server at {address}."),
-    mark("Start it, or set another address or another engine in the settings."),
-)
-STALLED: Fault = (
-    mark("The language-model server at {address} said nothing for {seconds} seconds."),
-    mark("It may be loading a model or be overloaded: ask again in a while."),
-)
-BROKEN_OFF: Fault = (
-    mark("The language-model server at {address} broke off its answer."),
-    mark(
-        "Ask again. If it stays so, the conversation may be too long for the model: "
-        "see the server's own messages, or set a smaller context in the settings."
-    ),
-)
-NO_MODEL: Fault = (
-    mark("The language-model server at {address} has no model loaded."),
-    mark("Load a model there, or set a model's name in the settings."),
-)
-GARBLED: Fault = mark("What the server at {address} sent is not a chat answer."), _CHECK_ADDRESS
-OUT_OF_BOUNDS: Fault = (
-    mark(
-        "The language-model server at {address} sent far more than an answer has, "
-        "or compressed it unasked; it was not read."
-    ),
-    _CHECK_ADDRESS,
-)
-REPORTED: Fault = mark("The language-model server at {address} failed: {error}."), _LOOK_THERE
-_FAILED: Fault = (
-    mark("The language-model server at {address} failed with error {code}: {error}."),
-    _LOOK_THERE,
-)
-_REDIRECTED: Fault = (
-    mark("The server at {address} wants the conversation sent to another address: {place}."),
-    mark("Nothing was sent there. Set that address in the settings if you trust it."),
-)
-_NO_ACCESS = mark("The language-model server at {address} refused access (error {code}): {error}.")
-_NO_KEY: Fault = (
-    _NO_ACCESS,
-    mark("Set the name of the environment variable that holds its key in the settings."),
-)
-_WRONG_KEY: Fault = _NO_ACCESS, mark("Check the key in the environment variable {name}.")
-_STATUSES: Mapping[int, Fault] = {
-    404: (
-        mark("The server at {address} does not know the model '{name}' or this address: {error}."),
-        mark("Check the model's name, and that the address ends in /v1."),
-    ),
-    429: (
-        mark("The language-model server at {address} takes no more questions now: {error}."),
-        _LATER,
-    ),
-    LOADING: (
-        mark("The language-model server at {address} is still loading or busy: {error}."),
-        _LATER,
-    ),
-}
+LOOK_THERE = Translatable("Look at the server's own messages, or choose another model.")
 
 
 class ServerFaults:
@@ -120,41 +43,156 @@ class ServerFaults:
         self._key_variable = key_variable
         self._proxy = proxy
 
-    def error(self, fault: Fault, **values: object) -> LanguageModelError:
-        message, hint = fault
-        return LanguageModelError(message, hint=hint, address=self._address, **values)
-
     def connection(self, error: httpx.HTTPError | OSError) -> LanguageModelError:
         """Return the error for a connection that was refused or lost."""
-        tls = tls_fault(error)
-        if isinstance(tls, ssl.SSLCertVerificationError):
-            return self.error(UNTRUSTED, error=_quoted(tls.verify_message or str(tls)))
-        if tls:
-            return self.error(INSECURE, error=_quoted(tls.reason or str(tls)))
-        if not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-            return self.error(BROKEN_OFF)
+        if tls := tls_fault(error):
+            return self._untrusted(tls)
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            return self._unreachable()
+        return self.broken_off()
+
+    def _untrusted(self, error: ssl.SSLError) -> LanguageModelError:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return LanguageModelError(
+                "The certificate of the language-model server at {address} is not accepted: "
+                "{error}.",
+                hint="If you trust the server, put its certificate, or that of its authority, into "
+                "a file and name the file in the environment variable SSL_CERT_FILE.",
+                address=self._address,
+                error=_quoted(error.verify_message or str(error)),
+            )
+        return LanguageModelError(
+            "No secure connection to the language-model server at {address} is possible: {error}.",
+            hint="If the server has no certificate, its address begins with http://.",
+            address=self._address,
+            error=_quoted(error.reason or str(error)),
+        )
+
+    def _unreachable(self) -> LanguageModelError:
         if self._proxy:
-            return self.error(NOT_BY_PROXY, proxy=self._proxy)
-        return self.error(UNREACHABLE)
+            return LanguageModelError(
+                "The language-model server at {address} cannot be reached through the proxy "
+                "{proxy}.",
+                hint="Check the proxy. If the server needs none, add it to NO_PROXY.",
+                address=self._address,
+                proxy=self._proxy,
+            )
+        return LanguageModelError(
+            "There is no language-model server at {address}.",
+            hint="Start it, or set another address or another engine in the settings.",
+            address=self._address,
+        )
+
+    def stalled(self, seconds: float) -> LanguageModelError:
+        return LanguageModelError(
+            "The language-model server at {address} said nothing for {seconds} seconds.",
+            hint="It may be loading a model or be overloaded: ask again in a while.",
+            address=self._address,
+            seconds=f"{seconds:g}",
+        )
+
+    def broken_off(self) -> LanguageModelError:
+        return LanguageModelError(
+            "The language-model server at {address} broke off its answer.",
+            hint="Ask again. If it stays so, the conversation may be too long for the model: "
+            "see the server's own messages, or set a smaller context in the settings.",
+            address=self._address,
+        )
+
+    def no_model(self) -> LanguageModelError:
+        return LanguageModelError(
+            "The language-model server at {address} has no model loaded.",
+            hint="Load a model there, or set a model's name in the settings.",
+            address=self._address,
+        )
+
+    def garbled(self) -> LanguageModelError:
+        return LanguageModelError(
+            "What the server at {address} sent is not a chat answer.",
+            hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
+            address=self._address,
+        )
+
+    def out_of_bounds(self) -> LanguageModelError:
+        return LanguageModelError(
+            "The language-model server at {address} sent far more than an answer has, "
+            "or compressed it unasked; it was not read.",
+            hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
+            address=self._address,
+        )
 
     def status(self, error: "Refused", model: str) -> LanguageModelError:
         code, words = error.status, own_words(self._without_key(error.body))
         if code in {401, 403}:
-            name = self._key_variable
-            return self.error(_WRONG_KEY if name else _NO_KEY, code=code, error=words, name=name)
+            return self._refused(code, words)
         if 300 <= code < 400:
             place = _quoted(self._without_key(error.headers.get("Location", "")))
-            return self.error(_REDIRECTED, place=place or Translatable("it does not say which"))
-        return self.error(_STATUSES.get(code, _FAILED), code=code, error=words, name=model)
+            return LanguageModelError(
+                "The server at {address} wants the conversation sent to another address: {place}.",
+                hint="Nothing was sent there. Set that address in the settings if you trust it.",
+                address=self._address,
+                place=place or Translatable("it does not say which"),
+            )
+        if code == 404:
+            return LanguageModelError(
+                "The server at {address} does not know the model '{name}' or this address: "
+                "{error}.",
+                hint="Check the model's name, and that the address ends in /v1.",
+                address=self._address,
+                name=model,
+                error=words,
+            )
+        if code == 429:
+            return LanguageModelError(
+                "The language-model server at {address} takes no more questions now: {error}.",
+                hint="Ask again in a while.",
+                address=self._address,
+                error=words,
+            )
+        if code == LOADING:
+            return LanguageModelError(
+                "The language-model server at {address} is still loading or busy: {error}.",
+                hint="Ask again in a while.",
+                address=self._address,
+                error=words,
+            )
+        return LanguageModelError(
+            "The language-model server at {address} failed with error {code}: {error}.",
+            hint=LOOK_THERE,
+            address=self._address,
+            code=code,
+            error=words,
+        )
 
     def reported(self, words: str) -> LanguageModelError:
         """Return the error with the server's own explanation."""
-        return self.error(REPORTED, error=self._without_key(words))
+        return LanguageModelError(
+            "The language-model server at {address} failed: {error}.",
+            hint=LOOK_THERE,
+            address=self._address,
+            error=self._without_key(words),
+        )
 
     def _without_key(self, words: str) -> str:
         """Hide the key in a text: a server may quote it in a refusal, and people share messages."""
         key = os.environ.get(self._key_variable) if self._key_variable else None
         return words.replace(key, "\u2026") if key and key in words else words
+
+    def _refused(self, code: int, words: str) -> LanguageModelError:
+        hint = Translatable(
+            "Set the name of the environment variable that holds its key in the settings."
+        )
+        if self._key_variable:
+            hint = Translatable(
+                "Check the key in the environment variable {name}.", name=self._key_variable
+            )
+        return LanguageModelError(
+            "The language-model server at {address} refused access (error {code}): {error}.",
+            hint=hint,
+            address=self._address,
+            code=code,
+            error=words,
+        )
 
 
 def own_words(body: object) -> str:

@@ -29,7 +29,7 @@ import httpx
 
 from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, StillLoading
 from engine.llm.history import ChatMessage, too_long
-from engine.llm.servers import bounds, faults
+from engine.llm.servers import bounds
 from engine.llm.servers.address import is_local
 from engine.llm.servers.bounds import OutOfBounds
 from engine.llm.servers.client import Client, Refused
@@ -121,9 +121,9 @@ class ServerModel:
         except (httpx.HTTPError, OSError) as error:
             raise self._faults.connection(error) from error
         except OutOfBounds as error:
-            raise self._faults.error(faults.OUT_OF_BOUNDS) from error
+            raise self._faults.out_of_bounds() from error
         except _NOT_CHAT as error:
-            raise self._faults.error(faults.GARBLED) from error
+            raise self._faults.garbled() from error
 
     def _accepted(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
@@ -165,7 +165,7 @@ class ServerModel:
             listing = json.loads((yield from self._answered(self._client.models)))
             name = next((name for name, _ in chat_models(listing)), "")
             if not name and "data" in listing:
-                raise self._faults.error(faults.NO_MODEL)
+                raise self._faults.no_model()
             if not name:
                 raise ValueError("not a list of models")
             self._model = name[:MAX_NAME_CHARS]
@@ -197,7 +197,7 @@ class ServerModel:
         if not completion.is_complete:
             kind = response.headers.get("Content-Type", "").lower()
             streamed = kind.startswith(EVENT_STREAM) or completion.is_reply
-            raise self._faults.error(faults.BROKEN_OFF if streamed else faults.GARBLED)
+            raise self._faults.broken_off() if streamed else self._faults.garbled()
         yield from _drop_unoffered(completion.end(), offers_tools=offers_tools)
         self._begins_thinking = completion.begins_thinking
 
@@ -213,7 +213,7 @@ class ServerModel:
             if completion.is_complete:
                 return None
             seconds = patience_s if patience_s < left_s else LOADING_S
-            raise self._faults.error(faults.STALLED, seconds=f"{seconds:g}") from error
+            raise self._faults.stalled(seconds) from error
         except (httpx.HTTPError, OSError, OutOfBounds, *_NOT_CHAT):
             if completion.is_complete:
                 return None
@@ -239,7 +239,7 @@ class ServerModel:
         try:
             return (yield from self._steps.steps(work, limit_s))
         except TimeoutError as error:
-            raise self._faults.error(faults.STALLED, seconds=f"{limit_s:g}") from error
+            raise self._faults.stalled(limit_s) from error
 
 
 @dataclass
