@@ -1,1 +1,1 @@
-"""What this machine can do, and how to use it: memory, a graphics card, paths, late imports."""
+"""Memory, a graphics card, paths for libraries in C, and imports that a start defers."""
