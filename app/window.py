@@ -5,6 +5,7 @@ once; then the engine stops, or the program stays in the tray.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -21,10 +22,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.about import AboutPage
+from app.actions import act, carry_out
 from app.arrangement import Arrangement, SideColumn, WindowParts
 from app.bridge import Post
-from app.by_words import ask_removal, carry_out, read_clipboard
 from app.conversation.composer import Composer
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
@@ -32,7 +32,7 @@ from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import FirstStart
 from app.header import Header
 from app.history.panel import FORMATS, HistoryPanel
-from app.keys import KeysCard, MoreMenu, Shortcut, ShortcutFilter
+from app.keys import MoreMenu, Shortcut, ShortcutFilter
 from app.language import tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
@@ -49,7 +49,6 @@ from app.timers import TimersPanel
 from app.voice.panel import dropped_file
 from engine import api
 
-_VOLUME_STEP = 10  # per cent
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
 
@@ -110,7 +109,7 @@ class Window(QWidget):
                 self._show_page()
                 self._uncover()
             case api.UseWindow():
-                carry_out(self, self._act, event)
+                carry_out(self, event)
             case api.ConversationOpened(conversation=int()):
                 self._is_asked = True
                 self._uncover()
@@ -200,16 +199,16 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
-        self.conversation.model_link.clicked.connect(lambda: self._act(Shortcut.MODELS))
-        self.first_start.models.connect(lambda: self._act(Shortcut.MODELS))
-        self.welcome.model_wanted.connect(lambda: self._act(Shortcut.MODELS))
+        self.conversation.model_link.clicked.connect(lambda: act(self, Shortcut.MODELS))
+        self.first_start.models.connect(lambda: act(self, Shortcut.MODELS))
+        self.welcome.model_wanted.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.voice_wanted.connect(lambda: self.side.voices.open_page().record.click())
         status = self.side.status
         status.chosen.connect(lambda part: self._on_part_chosen(part, status.rows[part]))
         self.banner.fix_wanted.connect(lambda part: self._on_part_chosen(part, self.banner.fix))
         self.side.status.loading_changed.connect(self.notice.set_idle_text)
         header = self.header
-        header.new.clicked.connect(lambda: self._act(Shortcut.NEW))
+        header.new.clicked.connect(lambda: act(self, Shortcut.NEW))
         header.details.toggled.connect(self._arrangement.show_details)
         header.history.toggled.connect(self._show_history)
         self.conversation.word_chosen.connect(
@@ -219,49 +218,18 @@ class Window(QWidget):
         header.theme_button.clicked.connect(
             lambda: self.change(api.SettingKey.THEME, header.next_mode.value)
         )
-        header.more.open_menu(MoreMenu(self._act, self))
-        header.settings.clicked.connect(lambda: self._act(Shortcut.SETTINGS))
-        for act in Shortcut:
-            shortcut = QShortcut(QKeySequence(act.keys), self)
-            shortcut.activated.connect(lambda act=act: self._act(act))
-
-    def _act(self, act: Shortcut) -> None:
-        actions: dict[Shortcut, Callable[[], object]] = {
-            Shortcut.STOP: self._stop,
-            Shortcut.SNOOZE: self.timers.snooze,
-            Shortcut.DELETE: lambda: ask_removal(self),
-            Shortcut.CLIPBOARD: lambda: read_clipboard(self),
-            Shortcut.NEW: lambda: self.post(api.NewConversation(self.header.private.is_on)),
-            Shortcut.HISTORY: self.header.history.toggle,
-            Shortcut.HANDS_FREE: self.header.hands_free.toggle,
-            Shortcut.MUTE: self.header.microphone.click,
-            Shortcut.TYPE: lambda: self.composer.type(""),
-            Shortcut.EDIT: self.conversation.tools.edit.click,
-            Shortcut.FASTER: lambda: self.stage.rate.slider.step(1),
-            Shortcut.SLOWER: lambda: self.stage.rate.slider.step(-1),
-            Shortcut.LOUDER: lambda: self.header.change_volume(_VOLUME_STEP),
-            Shortcut.QUIETER: lambda: self.header.change_volume(-_VOLUME_STEP),
-            Shortcut.THEME: self.header.theme_button.click,
-            Shortcut.VOICES: lambda: self.side.voices.open_page(),
-            Shortcut.CHOOSE_FILE: self.side.voices.choose_file,
-            Shortcut.READING: self.reading.open,
-            Shortcut.EXPORT: self.export,
-            Shortcut.DETAILS: self.header.details.toggle,
-            Shortcut.MODELS: self.models.open,
-            Shortcut.SETTINGS: lambda: self.open_settings(None),
-            Shortcut.FIRST_START: self._begin_first_start,
-            Shortcut.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
-            Shortcut.ABOUT: lambda: AboutPage(self).open_beside(),
-            Shortcut.QUIT: self.quit,
-        }
-        actions[act]()
+        header.more.open_menu(MoreMenu(partial(act, self), self))
+        header.settings.clicked.connect(lambda: act(self, Shortcut.SETTINGS))
+        for each in Shortcut:
+            shortcut = QShortcut(QKeySequence(each.keys), self)
+            shortcut.activated.connect(lambda each=each: act(self, each))
 
     def export(self) -> QFileDialog:
         """Ask where to write the conversation, and in which format."""
         post, title = self.post, tr("Export the conversation")
         return ask_where(self, title, "conversation", FORMATS, lambda path: post(api.Export(path)))
 
-    def _stop(self) -> None:
+    def stop_reply(self) -> None:
         """Esc ends the editing of a question; else it stops the reply, and leaves the line."""
         if self.composer.end_editing():
             return
@@ -337,7 +305,7 @@ class Window(QWidget):
             page = self.first_start
         self._arrangement.show_page(page)
 
-    def _begin_first_start(self) -> None:
+    def begin_first_start(self) -> None:
         self._is_asked = False  # the steps are shown over the conversation, which stays
         self.change(api.SettingKey.FIRST_START, 0)
 

@@ -7,7 +7,8 @@ that a start does not need. This file runs before the engine's modules however t
 
 import os
 
-from engine import deferred, telemetry
+from engine import telemetry
+from engine.machine import deferred
 
 
 def _keep_numpy_on_one_thread() -> None:

@@ -7,7 +7,7 @@ real state.
 import os
 from collections.abc import Callable
 
-from app.by_words import read_selection
+from app.actions import read_selection
 from app.language import tr
 from app.look.page import bring_to_front
 from app.presence.ipc_client import Message, Order, ProgramState

@@ -195,7 +195,11 @@ class VoicesPage(Page):
             return
         is_first, self._listed = self._listed is None, listed
         self.mix.setVisible(bool(listed.mixable))
-        self.mixer.show_voices(listed.mixable)
+        languages = {each.name: each.language for each in listed.voices}
+        usual = languages.get(self._chosen.selected, "en")
+        self.mixer.show_voices(
+            tuple(sorted(listed.mixable, key=lambda name: languages.get(name, "en") != usual))
+        )
         before, self.rows = self.rows, {}
         for at, entry in enumerate(listed.voices):
             line = before.pop(entry.name, None)

@@ -31,7 +31,6 @@ from engine.settings_file import data_folder
 from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
-from engine.tts import speeds
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
 from engine.tts.voxtream.files import pick as picks
@@ -188,7 +187,7 @@ def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
     """
     whole = (row for row in rows if row.part == "synthesiser" and not row.profile)
     if rtfs := {row.name: row.rtf for row in whole if row.rtf is not None}:
-        speeds.keep(rtfs, data_folder())
+        speech.keep_speeds(rtfs, data_folder())
     row = next((row for row in rows if row.name == KOKORO), None)
     if row is None or row.rtf is None:
         return None
@@ -212,7 +211,7 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
         pick = replace(pick, reason=joined((pick.reason, WHEN_IDLE)))
     picks.keep(pick, data_folder())
     if pick.profile:
-        speeds.keep(dict.fromkeys(PUBLISHED, rtfs[pick.profile]), data_folder())
+        speech.keep_speeds(dict.fromkeys(PUBLISHED, rtfs[pick.profile]), data_folder())
     return pick
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from engine import graphics_card as card
 from engine import settings_file as file
 from engine.doctor.finding import Finding, fault, ok, version_of, warning
+from engine.machine import graphics_card as card
 from engine.settings import Settings
 
 SETUP = "Run `make run`: it installs what is missing."

@@ -27,7 +27,7 @@ from engine.models.recommended import recommended
 from engine.runtime.effects import Effects
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
-from engine.runtime.host.conversations import Conversations, usable_text
+from engine.runtime.host.conversations import Conversations
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.ringing import Ringing
@@ -37,9 +37,9 @@ from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
 from engine.runtime.turn import facts, rules, watchdog
 from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.floor import Floor
+from engine.runtime.turn.floor import Floor, attention
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.orders import Attend, EndTurn, ReadOut
+from engine.runtime.turn.orders import EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
 from engine.settings import Changes, SettingKey, Settings, Value
@@ -85,7 +85,9 @@ class Conductor:
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
         )
         self._effects = Effects(self._workers, self._log, self._actions, port)
-        self._conversations = Conversations(self._workers, self._log, self._effects, port)
+        self._conversations = Conversations(
+            self._workers, self._log, self._effects, self._actions, port
+        )
         self._status = Status()
         self._preview = VoicePreview(self._workers, self._status, port)
         # Further effects of a change of a setting, beside the part that it applies to.
@@ -215,10 +217,6 @@ class Conductor:
                 self._decide(command)
             case commands.ReleaseTalk():
                 self._decide(command)
-            case commands.SendText():
-                self._ask(command)
-            case commands.Speak():
-                self._speak(command)
             case commands.ChangeSetting(key, value, origin):
                 self._apply(((key, value),), origin)
             case commands.AddVoice() | commands.CancelClip():
@@ -233,25 +231,6 @@ class Conductor:
                 workers.model_manager.post(command)
             case _:
                 self._conversations.on(command, self._floor)
-
-    def _ask(self, command: commands.SendText) -> None:
-        """Begin a turn with a typed question. During a reply it may be a wish about its sound."""
-        command = replace(command, text=usable_text(command.text))
-        if not command.text:
-            return
-        if command.instead_of is not None:
-            self._conversations.ask_instead(command, command.instead_of)
-            return
-        aloud = self._floor.phase is Phase.SPEAKING
-        if not (aloud and self._actions.apply_spoken_wish(command.text)):
-            self._decide(command)
-
-    def _speak(self, command: commands.Speak) -> None:
-        """Read a text out."""
-        if text := usable_text(command.text):
-            if command.private:
-                self._effects.private_texts.add(text)
-            self._decide(replace(command, text=text))
 
     def _learn(self, fact: Fact) -> None:
         """Pass facts for the rules to them, and act on the others."""
@@ -386,13 +365,12 @@ class Conductor:
         """Send the ears what to listen for in this phase."""
         floor, preview = self._floor, self._preview
         preview.phase_is(floor.phase)
-        aloud = floor.phase is Phase.SPEAKING and not floor.headset
         self._workers.ears.post(
-            Attend(
-                hands_free=floor.hands_free and not preview.recording,
-                ignore_microphone=(aloud and not floor.cancelling) or preview.hearing,
-                during_reply=aloud and floor.cancelling,
-                busy=floor.phase is not Phase.IDLE or self._ringing.sounds,
+            attention(
+                floor,
+                records=preview.recording,
+                previews=preview.hearing,
+                rings=self._ringing.sounds,
             )
         )
         heeds = floor.phase is Phase.THINKING and not isinstance(floor.asked, ReadOut)

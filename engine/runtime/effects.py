@@ -15,7 +15,7 @@ from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.llm.skills.languages.commands import may_be_english
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
-from engine.memory import collect_all
+from engine.machine.memory import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
 from engine.messages.reading import OpenDocument
 from engine.messages.words import Ending, Phase
@@ -129,7 +129,9 @@ class Effects:
         turn = order.turn
         if order.again:
             self._log.rejoin(turn)
-        self._log.record(turn).delivery = self.replies.end(turn, order.ending)
+        record, reply = self._log.record(turn), self.replies.find(turn)
+        record.unfinished = reply is not None and bool(reply.asked) and not reply.written
+        record.delivery = self.replies.end(turn, order.ending)
         self._emit(self._log.end(turn, order.ending))
         self.reading.turn_ended(turn, order.ending)
 
@@ -223,9 +225,10 @@ class Effects:
             self.replies.begin(turn, text=unsaid, rest_of=rest_of)
         elif unsaid and stops:
             self.replies.begin(turn, text="")  # the wish was silence
-        elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):
+        elif lets_go_on(said.text) and self._log.left_off(turn):
             self._log.goes_on(turn)
-            self.replies.begin(turn, text=rest)
+            rest, asked = self._log.to_be_continued(turn)
+            self.replies.begin(turn, text=rest, asked=asked)
         else:
             *before, question = self._log.history
             asked = (*before, *self.reading.context(turn), question)

@@ -23,7 +23,7 @@ from engine.serve.limits import Limits
 from engine.serve.service import Service
 from engine.settings import Settings
 from engine.settings_file import data_folder
-from engine.tts import pick, speeds
+from engine.tts import pick
 from engine.typed_values import read_text
 
 TOKEN_FILE: Final = "serve-token"
@@ -46,7 +46,7 @@ def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
 def own_limits(settings: Settings) -> Limits:
     """Return the limits, with the user's number of slots, or this machine's."""
     engine = pick.resolve(settings.speech).engine
-    return Limits(slots=settings.serve.places or speeds.places(engine, data_folder()))
+    return Limits(slots=settings.serve.places or pick.places(engine, data_folder()))
 
 
 def own_token(folder: Path | None = None) -> str:

@@ -1,19 +1,21 @@
 """The choice behind the synthesiser 'auto': the best fetched edition of VoXtream2 if a graphics
 card runs it, Kokoro if it was fetched and is quick enough, else the built-in voice. Also the list
-of synthesisers that make a voice from a recording.
+of synthesisers that make a voice from a recording, and the number of utterances that each can
+speak at once, by its speed as `rubato bench` measured it.
 
 Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only as graphics_card does.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from engine import graphics_card
 from engine.assets.catalogue import size_with_needs
 from engine.assets.store import Store
 from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import ModelError
+from engine.machine import graphics_card
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.systems import KOKORO
@@ -33,6 +35,9 @@ LEARNS: Final = KOKORO
 _CLONES: Final = frozenset(PUBLISHED)
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
 FILE: Final = "synthesiser.json"
+SPEEDS_FILE: Final = "speeds.json"
+MOST_PLACES: Final = 8
+UNMEASURED_PLACES: Final = 2
 CANNOT_CLONE: Final = Translatable(
     "The voice model that speaks now cannot learn a voice from a recording; Kokoro can."
 )
@@ -63,6 +68,16 @@ class Pick:
 
     synthesiser: str
     reason: str
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Names of synthesisers with their real-time factors: computing time over the length of the
+    sound.
+    """
+
+    rtfs: tuple[tuple[str, float], ...] = ()
+    reason: str = ""
 
 
 def can_clone(synthesiser: str) -> bool:
@@ -107,6 +122,25 @@ def find_pick(folder: Path) -> Pick | None:
     """Return the choice of the last measurement of Kokoro on this machine; None without one."""
     pick = read_pick(Pick, folder / FILE)
     return pick if pick is not None and pick.synthesiser in (BUILT_IN, KOKORO) else None
+
+
+def keep_speeds(rtfs: Mapping[str, float], folder: Path) -> None:
+    """Add measurements. SettingsError when they cannot be written."""
+    speeds = Speeds(tuple({**_speeds(folder), **rtfs}.items()))
+    write_pick(speeds, folder / SPEEDS_FILE, what="places", setting="serve.places")
+
+
+def places(name: str, folder: Path) -> int:
+    """Return the number of utterances to speak at once, so that together they compute for at most
+    LARGEST_RTF of the time.
+    """
+    rtf = _speeds(folder).get(name, 0.0)
+    return min(max(1, int(LARGEST_RTF / rtf)), MOST_PLACES) if rtf > 0 else UNMEASURED_PLACES
+
+
+def _speeds(folder: Path) -> dict[str, float]:
+    speeds = read_pick(Speeds, folder / SPEEDS_FILE)
+    return {} if speeds is None else dict(speeds.rtfs)
 
 
 def choose(settings: SpeechSettings) -> Pick:

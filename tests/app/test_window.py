@@ -303,7 +303,7 @@ class Greedy(QObject):
 
 def test_every_shortcut_of_the_card_does_something_also_while_typing(window, monkeypatch):
     done = []
-    monkeypatch.setattr(window, "_act", done.append)
+    monkeypatch.setattr("app.window.act", lambda window, shortcut: done.append(shortcut))
     greedy = Greedy(window)
     window.composer.line.installEventFilter(greedy)
     window.composer.type("a")

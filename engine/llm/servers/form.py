@@ -6,7 +6,7 @@ final answer. A conversation is shortened until it fits; its last question is al
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,7 +48,7 @@ _TOOLS = re.compile(r"\btools?\b|\btool_|function[ _-]?call")
 _STREAM = re.compile(r"\bstream(ing|ed)?\b")
 _PARSING = re.compile(r"pars(e|ing)\b.{0,60}(tool|call)|(tool|call).{0,60}pars(e|ing)\b")
 _TEMPLATE = re.compile(r"jinja|chat template")
-_FIELDS = ("name", "extra_content", *THOUGHTS)
+_FIELDS = frozenset(("name", "extra_content", *THOUGHTS))
 _PREFIX = r"(messages\b\S*[.\]]|body\.\S*\.|['\"`])"
 
 
@@ -73,14 +73,11 @@ class Sent:
 
 @dataclass
 class Form:
-    """`tools`, `temperature`, `system`, `stream`: the server takes them. `without`: fields of
-    messages that it refuses. `context`: estimated tokens; `tools_fit`: beside a question alone.
+    """`without`: fields of requests and messages that the server refuses, among them "tools",
+    "temperature" and "stream", or "system" messages. `context`: estimated tokens; `tools_fit`:
+    beside a question alone.
     """
 
-    tools: bool = True
-    temperature: bool = True
-    system: bool = True
-    stream: bool = True
     tools_fit: bool = True
     context: float = float("inf")
     without: set[str] = field(default_factory=set)
@@ -97,7 +94,7 @@ class Form:
         """
         context_tokens = min(self.context, context)
         room = context_tokens - min(REPLY_TOKENS, context_tokens / 2)
-        tools = tools if self.tools and self.tools_fit else ()
+        tools = tools if "tools" not in self.without and self.tools_fit else ()
         if tools_tokens(tools) > room * MOST_FOR_TOOLS:
             tools = ()
         room -= tools_tokens(tools)
@@ -111,14 +108,17 @@ class Form:
         return Sent(fitting, tools, estimate(fitting) + tools_tokens(tools))
 
     def request(self, model: str, sent: Sent, settings: LanguageModelSettings) -> dict[str, Any]:
-        messages = sent.messages if self.tools else without_calls(sent.messages)
-        messages = messages if self.system else without_system(messages)
+        messages = sent.messages
+        if "tools" in self.without:
+            messages = without_calls(messages)
+        if "system" in self.without:
+            messages = without_system(messages)
         request: dict[str, Any] = {
             "model": model,
             "messages": [self._bare(each) for each in messages],
-            "stream": self.stream,
+            "stream": "stream" not in self.without,
         }
-        if self.temperature:
+        if "temperature" not in self.without:
             request["temperature"] = settings.temperature
         if sent.tools:
             request["tools"] = list(sent.tools)
@@ -131,17 +131,10 @@ class Form:
         words = re.sub(rf"(?<!\w){re.escape(model.lower())}(?!\w)", "", complaint(body))
         if is_too_long(words):
             return self._shorten(words, sent)
-        return any(adapt(words, sent) for adapt in self._adaptations)
-
-    @property
-    def _adaptations(self) -> tuple[Callable[[str, Sent], bool], ...]:
-        return (
-            self._drop_field,
-            self._drop_temperature,
-            self._fold_system,
-            self._drop_stream,
-            self._drop_tools,
-        )
+        found = (each - self.without for each in _refused(words, sent))
+        refused = next(filter(None, found), set())
+        self.without |= refused
+        return bool(refused)
 
     def _shorten(self, words: str, sent: Sent) -> bool:
         if sent.is_least:
@@ -152,40 +145,6 @@ class Form:
         self.context = min(self.context, sent.tokens * share)
         self.tools_fit = self.tools_fit and sent.dialogue > 0
         return True
-
-    def _drop_field(self, words: str, sent: Sent) -> bool:
-        used = {name for message in sent.messages for name in _names(message)} - self.without
-        refused = {
-            name
-            for name in used.intersection(_FIELDS)
-            if re.search(rf"{_PREFIX}{name}\b", words) and re.search(_LACKS, words)
-        }
-        self.without |= refused
-        return bool(refused)
-
-    def _drop_temperature(self, words: str, sent: Sent) -> bool:
-        told = self.temperature and "temperature" in words
-        self.temperature = self.temperature and not told
-        return told
-
-    def _fold_system(self, words: str, sent: Sent) -> bool:
-        told = self.system and bool(_SYSTEM.search(words))
-        told = told and sent.messages[0]["role"] == "system"
-        self.system = self.system and not told
-        return told
-
-    def _drop_stream(self, words: str, sent: Sent) -> bool:
-        told = self.stream and bool(_STREAM.search(words) and re.search(_LACKS, words))
-        self.stream = self.stream and not told
-        return told
-
-    def _drop_tools(self, words: str, sent: Sent) -> bool:
-        if not sent.tools or _PARSING.search(words):
-            return False
-        about_tools = _TOOLS.search(words) and re.search(_LACKS, words)
-        told = bool(about_tools or _TEMPLATE.search(words))
-        self.tools = self.tools and not told
-        return told
 
     def _bare(self, message: ChatMessage) -> ChatMessage:
         """Return the message without the fields that the server refuses."""
@@ -198,6 +157,19 @@ class Form:
                 for call in bare["tool_calls"]
             ]
         return bare
+
+
+def _refused(words: str, sent: Sent) -> Iterator[set[str]]:
+    """Yield the fields, each perhaps with others of its kind, that a complaint may be about."""
+    lacks = bool(re.search(_LACKS, words))
+    used = {name for message in sent.messages for name in _names(message)}
+    yield {each for each in used & _FIELDS if lacks and re.search(rf"{_PREFIX}{each}\b", words)}
+    yield {"temperature"} if "temperature" in words else set()
+    has_system = sent.messages[0]["role"] == "system"
+    yield {"system"} if has_system and _SYSTEM.search(words) else set()
+    yield {"stream"} if lacks and _STREAM.search(words) else set()
+    about_tools = (lacks and _TOOLS.search(words)) or _TEMPLATE.search(words)
+    yield {"tools"} if sent.tools and about_tools and not _PARSING.search(words) else set()
 
 
 def estimate(messages: Sequence[ChatMessage]) -> float:

@@ -4,18 +4,13 @@ Invariant: without an open document none of these is meant.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 from functools import cache
-from pathlib import Path
 
 from engine.llm.base import AssistantState
-from engine.llm.skills.languages.commands import in_english
-from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.intent import Answer, Intent, SkillContext, Slots
-from engine.llm.skills.matching.repertoire import Templates, repertoire
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
+from engine.llm.skills.matching.repertoire import repertoire, wished
 from engine.messages.reading import PauseReading, Place, ReadAloud, SkipReading, Unit
 
-_MOST_CHARS = 80  # a longer sentence asks for something else as well
 WHILE_READING = AssistantState(rate=None, volume=1.0, voice="", voices=(), reading="document")
 
 Wish = ReadAloud | PauseReading | SkipReading
@@ -50,19 +45,11 @@ def reading_wish(said: str, *, bare: bool = True) -> Wish | None:
     """Return the request about the reading; None if the words say something else, or more. `bare`:
     they follow the reading, so words that do not name it ("back") mean it too.
     """
-    if len(said) > _MOST_CHARS:
-        return None
-    context = SkillContext(datetime.now, lambda: WHILE_READING, Path())
-    for intent, slots in _templates(bare).matches(canonical(in_english(said))):
-        answer = intent.respond(slots, context)
-        for action in answer.actions if answer else ():
-            if isinstance(action, Wish):
-                return action
-    return None
+    asked = wished(said, _names(bare), WHILE_READING)
+    return next((each for each in asked if isinstance(each, Wish)), None)
 
 
 @cache
-def _templates(bare: bool) -> Templates[Intent]:
-    named = [each for each in repertoire().intents if each.name.startswith("document: ")]
-    bare_ones = [each for each in repertoire().intents if each.name.startswith("bare document: ")]
-    return repertoire().templates([*named, *(bare_ones if bare else ())])
+def _names(bare: bool) -> frozenset[str]:
+    kinds = ("document: ", "bare document: ") if bare else ("document: ",)
+    return frozenset(each.name for each in repertoire().intents if each.name.startswith(kinds))

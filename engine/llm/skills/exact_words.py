@@ -13,6 +13,7 @@ from itertools import chain
 
 from engine.llm.skills.matching.canonical import without_courtesy_before
 from engine.llm.skills.matching.fillings import (
+    alternatives,
     goes_on,
     is_clause,
     is_question,
@@ -40,21 +41,13 @@ _TAKES_MARKED = frozenset(
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-_OTHER_VERBS = re.compile(
-    r"^(?:simon says|tts|text[- ]to[- ]speech|synthesi[sz]e|announcement(?=:)"
-    r"|make (?:this|the following|an) announcement"
-    r"|(?:convert|turn) (?:(?:this|the following)(?: text)? )?(?:in)?to (?:speech|audio|voice))\b",
-    re.IGNORECASE,
-)
+_OTHER_VERBS = re.compile(rf"^(?:{alternatives('other_say_verbs')})\b", re.IGNORECASE)
 _STRONG = re.compile(
     r"(?<!\d):|:(?!\d)|;\s|\n|\s[-\u2013=>]\s|\u2014|(?:\.\.\.|\u2026)\s|[-=]>"
     r"|(?:(?<=\s)|(?<=^))(?=[\"'`*\u201c\u2018\u00ab\u201e]\S)"
 )
 _WEAK = re.compile(r"[,.!?]\s")
-# Announcements of words: after one, a comma or a full stop before the words is enough.
-_ANNOUNCED = re.compile(
-    r"\b(?:after me|this|following|(?:these|my|the) words|what i (?:say|am saying)|as follows)\b"
-)
+_ANNOUNCED = re.compile(rf"\b(?:{alternatives('say_announced')})\b")
 _NOT_HEARD = re.compile(r"i (?:did not|didn't|could not|couldn't|missed|can't|cannot)\b", re.I)
 _CLOSING = {'"': '"', "'": "'", "`": "`", "*": "*", "\u201c": '\u201d"', "\u2018": "\u2019'"} | {
     "\u00ab": "\u00bb",
@@ -65,35 +58,10 @@ _TAIL = re.compile(
     r"[\s,]+(?:please|for me|out loud|aloud|if you (?:can|could|would|don't mind))(?=[\s.!?]*$)",
     re.IGNORECASE,
 )
-_NOUN = r"(?:word|phrase|sentence|text|line|paragraph|passage|message|statement)s?"
-# Text between a verb and the words, where no mark separates them.
-_OBJECT = re.compile(
-    rf"(?:(?:exactly|precisely|literally|verbatim|word for word|out loud|aloud"
-    rf"|(?:loud|clear|slow|quiet|soft)ly|only|just|back(?: to me)?|to me"
-    rf"|(?:it |this |that )?after me|this(?: {_NOUN})?|these {_NOUN}"
-    rf"|the following(?: {_NOUN})?|the {_NOUN}|what i say)(?=[\s,])[\s,]*)+",
-    re.IGNORECASE,
-)
-_LANGUAGE = (
-    r"(?:\w+(?:ese|ish|ian|lic)|french|german|dutch|greek|latin|hindi|arabic|hebrew|welsh|thai)"
-)
-# Manners of saying the words, which a plain repetition cannot follow.
-_MANNER = re.compile(
-    rf"\b(?:(?:in|with|using) (?:\w+ )*?(?:voices?|accents?|tone|style|way|manner|dialect|reverse"
-    rf"|languages?|words|sentences?|feeling|enthusiasm|emphasis|{_LANGUAGE})|like an? \w+"
-    rf"|(?:\w+|\d+) times|twice|backwards?|slower|faster|louder|quieter|(?:more |very )?"
-    rf"(?:slowly|quickly|loudly|quietly|softly))[\s.!?]*$",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    r"(?:it|that|this|them|these|those|yourself|something|anything|nothing|more|less|so|when|why"
-    r"|how|what|who|where|which|whatever|both|every|each|from|until|steps?|rows?|and|or|then"
-    r"|but|(?:no|some|one|a bit|a little|any) more)\b",
-    re.IGNORECASE,
-)
-_DETERMINER = re.compile(
-    r"(?:the|a|an|my|your|some|any|another|all|\w+ly|\d+|one|two|three|four|five|ten)\b", re.I
-)
+_OBJECT = re.compile(rf"(?:(?:{alternatives('say_objects')})(?=[\s,])[\s,]*)+", re.IGNORECASE)
+_MANNER = re.compile(rf"\b(?:{alternatives('say_manners')})[\s.!?]*$", re.IGNORECASE)
+_ELSEWHERE = re.compile(rf"(?:{alternatives('say_elsewhere')})\b", re.IGNORECASE)
+_DETERMINER = re.compile(rf"(?:{alternatives('say_determiners')})\b", re.IGNORECASE)
 _OTHER = re.compile(rf"\w+ (?:first|{'|'.join(word_set('others'))})\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\b(?:again|once more|one more time|to me)[\s.!?]*$", re.IGNORECASE)
 _PREPOSITION = re.compile(r"\b(?:in|on|at|for|with|to)\b", re.IGNORECASE)
@@ -101,14 +69,7 @@ _THAT = re.compile(r"that\s+(?!(?:one|last|first)\b)(?=\S+\s+\S)", re.IGNORECASE
 _SUBJECT = re.compile(
     r"(?:it|that|this|these|those|there)(?:['\u2019]s|\s+\w+n['\u2019]t)?\s", re.I
 )
-_PRONOUNCED = re.compile(
-    r"(?:how (?:(?:do|would|should|can|could|does|to|is|are|am)\b ?)?(?:(?:you|i|we|one|people) )?"
-    r"(?:(?:supposed )?to )?(?:pronounce|say)\b[\s:,]+(.+?)"
-    r"|how(?:['\u2019]s| is| are| do you get| should) (.+?) (?:be )?pronounced"
-    r"|(?:what(?:'s|\u2019s| is) )?the (?:\w+ )?pronunciation (?:of|for) (.+?)"
-    r"|(?:what|how) (?:does|would) ([\"'\u201c\u2018].+?) sound(?: like)?)[\s.!?]*$",
-    re.IGNORECASE,
-)
+_PRONOUNCED = re.compile(rf"(?:{alternatives('pronounced')})[\s.!?]*$", re.IGNORECASE)
 _ADVICE = re.compile(r"\bto (?:my|a|the|her|him|them|someone)\b|\w{3}ly$", re.IGNORECASE)
 _KIND = re.compile(r"(?:the )?(?:word|name|phrase|term)s? +(?=\S)", re.IGNORECASE)
 

@@ -8,7 +8,7 @@ import re
 
 from engine.errors import InvalidInput
 from engine.llm.base import ForgetSound, LearnSound, Role
-from engine.llm.skills.matching.fillings import is_word
+from engine.llm.skills.matching.fillings import alternatives, is_word
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.text.names.entries import Name, checked
 
@@ -16,12 +16,7 @@ _MOST_WORDS = 4
 _NAME = re.compile(r"\b[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
 _FIRST = re.compile(r"(?:^|[.!?:]\s+|[\"“]\s*)$")
 _SPELT = re.compile(r"[-/]|[a-z][A-Z]|[A-Z]{2}")
-_NO_SOUND = re.compile(
-    r"(?:like |as )?(?:an?|the|if|you|it|in|with|loud|fast|slow|this|that|so|well|right|wrong)$"
-    r"|(?:like |as )?(?:an?|the|if|you|it|in|with|that|how|what|because|when|to|by)\s|\w+ly(?:\s|$)"
-    r"|.*\b(?:as|than|like)$",
-    re.IGNORECASE,
-)
+_NO_SOUND = re.compile(alternatives("no_sounds"), re.IGNORECASE)
 _PLEASE = re.compile(r"[\s,]+please$", re.IGNORECASE)
 _MARKS = " \t\n,:.!?\"“”'"
 

@@ -7,7 +7,6 @@ lets a language model read a file.
 import re
 from pathlib import Path, PurePath
 
-from engine.llm.skills import abilities
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.window import fitted
@@ -28,9 +27,6 @@ _ADDRESS = re.compile(
     r"(?:[/?#:]\S*)?",
     re.IGNORECASE,
 )
-
-
-explain = abilities.explain
 
 
 def read_file(slots: Slots, context: SkillContext) -> Answer | None:

@@ -1,19 +1,26 @@
-"""Repeat the user's words, and the last answer.
+"""Repeat the user's words, and the last answer. Do not answer sounds that are not words: "hmm",
+"uh-huh".
 
-Invariant: the words come back exactly as they were typed or heard; nothing is added.
+Invariant: the words come back exactly as they were typed or heard; nothing is added. After a
+question, a sound that may mean yes or no is left to a language model.
 """
 
 import re
 from dataclasses import replace
 
-from engine.llm.base import ChangeRate, Role
+from engine.llm.base import ChangeRate, Role, StopSpeaking
 from engine.llm.skills.control.pace import STEP
 from engine.llm.skills.exact_words import exact_words
-from engine.llm.skills.hums import is_hum
-from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
 
 _WORD = re.compile(r"[a-z]+")
 NOTHING_SAID = "I haven't said anything yet."
+LONGEST_HUM = 40  # characters of an utterance of such sounds
+
+_BETWEEN = re.compile(r"[\s,.!?\u2026\u2014-]+")
+_SOUND = re.compile(r"h*m+(?:h+m+)?|u+[hm]+|uhm+|erm*|uhuh")
+_ECHO = re.compile(r"h+u+[hm]+")  # only after another sound: "huh?" is a question
+_YES_OR_NO = re.compile(r"\b(?:m+(?:h+m+)?|uhuh|u+[hm]+ (?:u+h+|h+u+[hm]+|h+m+))\b")
 
 
 def repeat(slots: Slots, context: SkillContext) -> Answer | None:
@@ -38,7 +45,7 @@ def say_again(_slots: Slots, context: SkillContext) -> Answer:
 
 def say_missed(slots: Slots, context: SkillContext) -> Answer | None:
     """Repeat it slower, for "huh?"; not for "uh-huh"."""
-    hums = is_hum(" ".join(_WORD.findall(sentence(context).lower())))
+    hums = _is_hum(" ".join(_WORD.findall(sentence(context).lower())))
     return None if hums else say_again_at_pace({**slots, "way": "slower"}, context)
 
 
@@ -48,3 +55,19 @@ def say_again_at_pace(slots: Slots, context: SkillContext) -> Answer:
     if again.text == NOTHING_SAID:
         return again
     return replace(again, actions=(ChangeRate(by=STEP if slots["way"] == "faster" else -STEP),))
+
+
+def stay_silent(slots: Slots, context: SkillContext) -> Answer | None:
+    said = (sentence(context) or slots["sound"]).strip().lower()
+    sounds = _BETWEEN.sub(" ", said[: LONGEST_HUM + 1]).strip()
+    if len(said) > LONGEST_HUM or not _is_hum(sounds):
+        return None
+    asked = last_answer(context).rstrip().endswith("?") and "question" not in slots
+    return None if asked and _YES_OR_NO.search(sounds) else Answer(actions=(StopSpeaking(),))
+
+
+def _is_hum(sounds: str) -> bool:
+    """Return whether these lower-case words are only such sounds."""
+    first, *rest = sounds.split(" ")
+    echoes = all(_SOUND.fullmatch(each) or _ECHO.fullmatch(each) for each in rest)
+    return bool(_SOUND.fullmatch(first)) and echoes

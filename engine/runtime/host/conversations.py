@@ -1,14 +1,15 @@
-"""Switch between conversations, new or saved ones; replay a reply; export to a file.
+"""Typed questions and texts; new and saved conversations; replay of a reply; export to a file.
 
 Invariant: runs on the conductor's thread; the history writer handles the saved files.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from engine.characters import join_surrogates
 from engine.errors import InvalidInput
 from engine.export.documents import check_suffix, write
-from engine.messages.commands import Export, NewConversation, SendText, StopReply
+from engine.messages.commands import Export, NewConversation, SendText, Speak, StopReply
 from engine.messages.conversations import (
     ConversationCut,
     ConversationOpened,
@@ -18,6 +19,7 @@ from engine.messages.conversations import (
 from engine.messages.events import Notice
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects
+from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked, Titled
@@ -27,7 +29,7 @@ from engine.runtime.workers.background import WriteConversation
 from engine.runtime.workers.history_writer import Change
 
 LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
-Asked = Change | Titled | Replay | Export | HistoryCommand
+Asked = SendText | Speak | Change | Titled | Replay | Export | HistoryCommand
 
 
 class Conversations:
@@ -38,8 +40,10 @@ class Conversations:
         workers: Workers,
         log: TurnLog,
         effects: Effects,
+        actions: Actions,
         port: ConductorPort,
     ) -> None:
+        self._actions = actions
         self._workers = workers
         self._log = log
         self._effects = effects
@@ -49,6 +53,10 @@ class Conversations:
     def on(self, asked: Asked, floor: Floor) -> None:
         """Act on a request. InvalidInput if that is impossible."""
         match asked:
+            case SendText():
+                self._ask(asked, floor)
+            case Speak():
+                self._speak(asked)
             case NewConversation() | ConversationRead() | ConversationGone():
                 self._change(asked)
             case Titled(began):
@@ -61,7 +69,24 @@ class Conversations:
             case _:
                 self._workers.history_writer.post(asked)
 
-    def ask_instead(self, command: SendText, turn: int) -> None:
+    def _ask(self, command: SendText, floor: Floor) -> None:
+        """Begin a turn with a typed question. During a reply it may be a wish about its sound."""
+        command = replace(command, text=_usable(command.text))
+        if not command.text:
+            return
+        if command.instead_of is not None:
+            self._ask_instead(command, command.instead_of)
+        elif floor.phase is not Phase.SPEAKING or not self._actions.apply_spoken_wish(command.text):
+            self._decide(command)
+
+    def _speak(self, command: Speak) -> None:
+        """Read a text out."""
+        if text := _usable(command.text):
+            if command.private:
+                self._effects.private_texts.add(text)
+            self._decide(replace(command, text=text))
+
+    def _ask_instead(self, command: SendText, turn: int) -> None:
         """Remove this turn and all later ones from the conversation, and ask this instead."""
         self._decide(StopReply())
         cut = self._log.cut(turn)
@@ -106,7 +131,7 @@ class Conversations:
             self._emit(Notice.of("Wait until the reply ends, or press Esc."))
 
 
-def usable_text(text: str) -> str:
+def _usable(text: str) -> str:
     """Return a text of the host without outer spaces and lone surrogates. InvalidInput if it is too
     long.
     """

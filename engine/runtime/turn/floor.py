@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine.messages.words import Phase
-from engine.runtime.turn.orders import Answer, ReadOut, TurnOrder
+from engine.runtime.turn.orders import Answer, Attend, ReadOut, TurnOrder
 from engine.text.barge_in_words import COMMANDS, NODDING, halts, words
 
 LONG_MS = 1300  # of speech: nods are shorter
@@ -80,6 +80,19 @@ class Floor:
 class Outcome:
     floor: Floor
     orders: tuple[TurnOrder, ...] = ()
+
+
+def attention(floor: Floor, *, records: bool, previews: bool, rings: bool) -> Attend:
+    """Return what the ears listen for, also while a voice `records`, a voice `previews`, or a timer
+    `rings`.
+    """
+    aloud = floor.phase is Phase.SPEAKING and not floor.headset
+    return Attend(
+        hands_free=floor.hands_free and not records,
+        ignore_microphone=(aloud and not floor.cancelling) or previews,
+        during_reply=aloud and floor.cancelling,
+        busy=floor.phase is not Phase.IDLE or rings,
+    )
 
 
 def wants_floor(evidence: Evidence) -> bool:

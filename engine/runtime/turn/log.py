@@ -12,7 +12,7 @@ from typing import assert_never
 
 from engine.export.conversation import Conversation
 from engine.languages import ENGLISH, SPOKEN, of_system
-from engine.llm.base import AssistantState, Message, last_language
+from engine.llm.base import AssistantState, Message, Role, last_language
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, WordReplayed
 from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
@@ -188,11 +188,33 @@ class TurnLog:
         return bool(earlier) and earlier[-1].reads
 
     def left_off(self, turn: int) -> str:
-        """Return the unheard rest of the last reply, however it was interrupted; empty if there is
-        none. Later requests for silence do not count as turns.
+        """Return the unheard rest of the last reply, as far as it was written, however it was
+        interrupted; empty if there is none.
+        """
+        cut = self._cut_before(turn)
+        return cut.unsaid if cut else ""
+
+    def to_be_continued(self, turn: int) -> tuple[str, tuple[Message, ...]]:
+        """Return the unheard rest of the last reply, and the messages after which the language
+        model writes what follows it; no messages if it wrote the reply to its end. Its last word
+        may be incomplete, so the model writes that again.
+        """
+        cut = self._cut_before(turn)
+        if cut is None or not cut.unfinished:
+            return self.left_off(turn), ()
+        rest, written = _complete_words(cut.unsaid), _complete_words(cut.reply)
+        heard = (Role.ASSISTANT, cut.heard)
+        return rest, tuple(
+            replace(each, text=written) if (each.role, each.text) == heard else each
+            for each in self.history
+        )
+
+    def _cut_before(self, turn: int) -> TurnRecord | None:
+        """Return the record of the last reply if it was interrupted. Later requests for silence do
+        not count as turns.
         """
         replies = [each for each in self._earlier(turn) if each.reply or not halts(each.said)]
-        return replies[-1].unsaid if replies and replies[-1].ending in CUT else ""
+        return replies[-1] if replies and replies[-1].ending in CUT else None
 
     def goes_on(self, turn: int) -> None:
         """The reply of this turn is the unheard rest of the last one."""
@@ -292,3 +314,8 @@ def _replayed(
 
 def _now() -> datetime:
     return datetime.now().astimezone()
+
+
+def _complete_words(text: str) -> str:
+    """Return a text up to its last space."""
+    return text[: text.rfind(" ") + 1]

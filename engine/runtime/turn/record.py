@@ -28,6 +28,7 @@ class TurnRecord:
     typed: bool = False
     reply: str = ""
     private: bool = False  # part of the reply stays on this computer
+    unfinished: bool = False  # the language model had more to write
     voice: str = ""  # of the reply
     rate: float | None = None  # target rate in SPS; None = the voice's own pace
     words: list[Word] = field(default_factory=list)

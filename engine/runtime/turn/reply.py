@@ -20,8 +20,9 @@ from engine.runtime.turn.playback import Playback
 
 
 class Reply:
-    """The reply of one turn, to the last message of `asked`, or the `text` that is read out. Unless
-    `aloud` it is only prepared. `paced`: its words have paces of their own.
+    """The reply of one turn, to the last message of `asked`, or the `text` that is read out; with
+    both, the text and then the model's continuation. Unless `aloud` it is only prepared.
+    `paced`: its words have paces of their own.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app import language
+from app.actions import act
 from app.first_start.card import STEPS
 from app.first_start.steps import GLOBAL_KEYS, MicrophoneStep, Step, TalkStep, VoiceStep
 from app.keys import Shortcut
@@ -102,7 +103,7 @@ def test_a_voice_that_speaks_from_a_file_is_none_of_those_to_choose(window):
 )
 def test_the_first_steps_once_more_leave_the_conversation_as_it_is(window, posted):
     window.on_event(api.Heard(1, "my secret", 1.0, "keyboard"))
-    window._act(Shortcut.FIRST_START)
+    act(window, Shortcut.FIRST_START)
     assert window.first_start.isVisible()
     assert not any(isinstance(each, api.NewConversation) for each in posted)
     window.first_start.leave.click()

@@ -99,14 +99,21 @@ def test_a_translation_that_loses_something_would_be_noticed(said):
     assert outline("Hold {key}") != outline(said)
 
 
-def formal(said: str) -> list[str]:
-    """Words of the formal German address; where a sentence begins, "Sie" may be "they" too."""
-    return re.findall(r"(?<![.:!?…] )(?<![„(])(?<!^)\b(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)\b", said)
+# Words of the formal address. Where a German sentence begins, "Sie" may be "they" too.
+FORMAL = {
+    "de": r"(?<![.:!?…] )(?<![„(])(?<!^)\b(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)\b",
+    "fr": r"(?i)\b(?:vous|votre|vos|(?!assez|chez)[^\W\d_]+ez)\b",
+}
 
 
-def test_german_says_du():
-    found = [said for each in messages("de") for said in as_texts(each.string) if formal(said)]
-    assert found == []
+def formal(said: str, code: str = "de") -> list[str]:
+    return re.findall(FORMAL[code], said)
+
+
+@pytest.mark.parametrize("code", FORMAL)
+def test_german_says_du_and_french_says_tu(code):
+    texts = [said for each in messages(code) for said in as_texts(each.string)]
+    assert [said for said in texts if formal(said, code)] == []
 
 
 @pytest.mark.parametrize(
@@ -119,6 +126,11 @@ def test_german_says_du():
 )
 def test_formal_german_would_be_noticed(said, is_formal):
     assert bool(formal(said)) is is_formal
+
+
+def test_formal_french_would_be_noticed():
+    assert formal("Choisissez-en un autre.", "fr") == ["Choisissez"]
+    assert not formal("Kokoro est assez rapide chez toi.", "fr")
 
 
 @pytest.mark.parametrize("code", FOREIGN)

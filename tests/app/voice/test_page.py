@@ -312,6 +312,17 @@ def mixable(*names: str) -> api.VoicesListed:
     return api.VoicesListed(tuple(api.VoiceEntry(name, own=True) for name in names), mixable=names)
 
 
+def test_the_mixer_begins_with_voices_of_the_language_that_is_spoken(qtbot, theme, posted):
+    page = VoicesPage(posted.append, Learning(posted.append, theme), theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    spoken = {"Heart": "en", "Emma": "en", "Dora": "es", "Alex": "es"}
+    page.show_chosen(api.VoicesChanged((*spoken,), "Alex"))
+    entries = tuple(api.VoiceEntry(name, language=code) for name, code in spoken.items())
+    page.handle(api.VoicesListed(entries, mixable=(*spoken,)))
+    assert page.mixer.shares.text() == "50 % Dora, 50 % Alex"
+    assert page.mixer.one.count() == len(spoken)
+
+
 @pytest.fixture
 def mixing(qtbot: QtBot, theme: Theme, posted: list[api.Command]) -> VoicesPage:
     page = VoicesPage(posted.append, Learning(posted.append, theme), theme, None)  # type: ignore[arg-type]

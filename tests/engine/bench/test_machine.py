@@ -26,7 +26,6 @@ from engine.runtime.headless.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.translatable import Progress
 from engine.tts import pick as speech
-from engine.tts import speeds
 from engine.tts.base import TtsModel
 from engine.tts.voxtream.files.pick import find_pick
 from tests.help.fakes.parts import FakeParts
@@ -152,7 +151,7 @@ def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data, pick, slo
         if row.part == "synthesiser":
             assert speech.find_pick(data) == found
             assert found.synthesiser == ("kokoro" if row is quick else "starter")
-            assert speeds.places("kokoro", data) == (2 if row is quick else 1)
+            assert speech.places("kokoro", data) == (2 if row is quick else 1)
 
 
 def test_every_precision_has_a_row_and_the_pick_is_kept_with_its_reason(data):
@@ -176,7 +175,7 @@ def test_every_precision_has_a_row_and_the_pick_is_kept_with_its_reason(data):
     assert pick.reason.startswith(f"int8 keeps RTF at {int8.rtf:.2f}; full would need")
     assert pick.reason.endswith(WHEN_IDLE)
     assert find_pick(data, "cpu") == "int8"
-    assert speeds.places("voxtream2", data) >= 1
+    assert speech.places("voxtream2", data) >= 1
 
 
 def test_voxtream_that_was_not_fetched_has_one_row_that_says_so():

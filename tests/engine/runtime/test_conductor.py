@@ -234,6 +234,30 @@ def test_a_wish_leaves_a_reply_the_words_that_were_not_written_yet(monkeypatch, 
         assert len(model.histories) == 2
 
 
+@pytest.mark.parametrize(("halt", "on"), [("Stop.", "Go on."), ("Espera", "Sigue"), ("", "Vas-y")])
+def test_after_a_stop_the_model_goes_on_with_a_reply_that_it_had_not_written_to_its_end(halt, on):
+    """A word that was not written to its end is written again."""
+    gate = threading.Event()
+    model = FakeLanguageModel("one two three four fi", gate)
+    with hosting(FakeParts(model=model)) as host:
+        host.parts.recogniser.text = halt
+        host.post(api.SendText("count"))
+        host.wait(lambda: len(host.of(api.WordHeard)) >= 2, playing=400)
+        if halt:
+            host.post(api.PressTalk())
+            host.post(api.ReleaseTalk())
+        else:
+            host.post(api.StopReply())
+        cut = host.ended(1)
+        gate.set()
+        assert not halt or host.ended(2).reply == ""
+        model.deltas = ("five ", "six")
+        rest = host.ask(on)
+        asked = [message.text for message in model.histories[-1]]
+        assert asked[:2] == ["count", "one two three four "]
+        assert cut.heard + rest.reply[rest.reply.index(" ") :] == "one two three four five six"
+
+
 @pytest.mark.parametrize(
     ("cut", "said"), [(False, "slower"), (False, "go on"), (True, "slower and tell me the time")]
 )

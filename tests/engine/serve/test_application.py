@@ -16,7 +16,7 @@ from engine.serve.application import Access
 from engine.serve.limits import Limits
 from engine.serve.server import TOKEN_FILE, own_limits, own_token
 from engine.settings import Settings, SpeechSettings
-from engine.tts import speeds
+from engine.tts import pick
 from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until
 
 VOICES = "/v1/audio/voices"
@@ -194,8 +194,8 @@ def test_places_are_as_measured_unless_the_person_set_them(
 ) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = Settings(speech=SpeechSettings(engine="starter"))
-    assert own_limits(settings).slots == speeds.UNMEASURED
-    speeds.keep({"starter": 0.15}, tmp_path)
+    assert own_limits(settings).slots == pick.UNMEASURED_PLACES
+    pick.keep_speeds({"starter": 0.15}, tmp_path)
     assert own_limits(settings).slots == 4
     chosen = replace(settings, serve=replace(settings.serve, places=3))
     assert own_limits(chosen).slots == 3

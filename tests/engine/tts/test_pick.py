@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine import graphics_card
 from engine.errors import ModelError
+from engine.machine import graphics_card
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import paths

@@ -14,7 +14,7 @@ from engine.llm.local import trial
 from engine.models import added
 from engine.serve import server
 from engine.systems import SYSTEMS
-from engine.tts import packs, speeds, voices
+from engine.tts import packs, voices
 from engine.tts import pick as synthesiser
 from engine.tts.voxtream.files import paths
 from engine.tts.voxtream.files import pick as profile
@@ -135,8 +135,14 @@ def test_a_tilde_is_the_folder_of_the_person(home, monkeypatch):
 def test_every_file_and_folder_of_a_person_is_known(tmp_path, monkeypatch):
     """The installer cannot ask the program, which may be gone already."""
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    modules = (recogniser, added, speeds, synthesiser, profile)
-    names = {trial.RECORD, server.TOKEN_FILE, store.NAME, *(module.FILE for module in modules)}
+    modules = (recogniser, added, synthesiser, profile)
+    names = {
+        trial.RECORD,
+        server.TOKEN_FILE,
+        store.NAME,
+        synthesiser.SPEEDS_FILE,
+        *(module.FILE for module in modules),
+    }
     names |= {f"models/{name}" for name in (*catalogue(), paths.NAME)}
     names |= {packs.folder_of(each.name).relative_to(tmp_path).as_posix() for each in SYSTEMS}
     names |= {(voices.folder() / f"x{voices.SUFFIX}").relative_to(tmp_path).as_posix()}

@@ -31,6 +31,7 @@ _PAST = re.compile(
     r"^(?P<share>a quarter|quarter|half|\d{1,2}(?: minutes)?) (?P<side>past|to|after|before) "
     r"(?P<hour>\d{1,2})(?: o'?clock)?(?: (?P<half>[ap]m))?$"
 )
+_BRITISH_HALF = re.compile(r"\bhalf (?=\d)")
 _SHARES = {"a quarter": 15, "quarter": 15, "half": 30}
 _NAMED = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
 _MORNING = 7  # o'clock; a later day's hours without "am" are not before it
@@ -81,7 +82,7 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
     """
     if len(text.split()) > MAX_WORDS:
         return None
-    text = _DAYTIME.sub(_daytime, text.strip())
+    text = _BRITISH_HALF.sub("half past ", _DAYTIME.sub(_daytime, text.strip()))
     for day, rest in _readings(text.split(), now):
         match = _WHEN.match(rest)
         if match is None or (match["part"] and match["part_after"]):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from typing import Any, Final
 
 from engine.languages import ENGLISH, SPOKEN
@@ -15,6 +15,9 @@ from engine.resources import table
 from engine.text import tables
 
 _CLAUSE_END: Final = re.compile(r"[,.;:!?…]+(?:\s|$)")
+_GROUP_NAME: Final = re.compile(r"\?P<\w+>")
+_ENDINGS: Final = re.compile(r"([^\W\d_]+)\(([^\W\d_]+(?:\|[^\W\d_]+)*)\)")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _MOST_CLAUSES: Final = 3
 _MOST_CHARS: Final = 60  # of a sentence that some words in it decide
 _ENGLISH_TOO: Final = frozenset(table("skills", "words.toml")["english_too"].split())
@@ -66,7 +69,9 @@ def _entire(text: str, language: str, before: str) -> Command | None:
     bare = " ".join(re.sub(rf"(?<=\w )(?:{fillers})(?= \w)", "", words).split())
     bare = re.sub(rf"^(?:(?:{courtesy}|{fillers}) )+|(?: (?:{courtesy}|{fillers}))+$", "", bare)
     rows = _rows(language)
-    for said, (pattern, row) in chain(product((words,), rows), product((bare,), rows)):
+    for (pattern, row), said in product(rows, (words, bare)):
+        if "loose" in row and not _vocabulary(language).issuperset(said.split()):
+            continue
         if "after" in row and not before.startswith(texts[row["after"]].partition("{")[0]):
             continue
         match = pattern.fullmatch(said)
@@ -111,6 +116,19 @@ def _rows(language: str) -> tuple[tuple[re.Pattern[str], dict[str, str]], ...]:
     """Patterns and their texts; replies to a question come first."""
     rows = _compiled(texts_of(language), language)
     return tuple(sorted(rows, key=lambda row: "after" not in row[1]))
+
+
+@cache
+def _vocabulary(language: str) -> frozenset[str]:
+    """Return every word that commands consist of. A sentence with another word is about something
+    else: "sube el volumen de ventas".
+    """
+    texts = texts_of(language)
+    patterns = [pattern.pattern for pattern, _ in _rows(language)]
+    patterns += [_plain_pattern(texts[name]) for name in ("courtesy", "fillers", "reason", "frame")]
+    written = _GROUP_NAME.sub("", " ".join(patterns))
+    longer = (stem + end for stem, ends in _ENDINGS.findall(written) for end in ends.split("|"))
+    return frozenset((*_WORD.findall(written), *longer))
 
 
 def _compiled(texts: dict[str, Any], language: str) -> Iterator[tuple[re.Pattern[str], Any]]:

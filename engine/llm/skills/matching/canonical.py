@@ -9,6 +9,7 @@ import re
 
 from text_to_num import alpha2digit
 
+from engine.llm.skills.matching.fillings import alternatives
 from engine.resources import table
 
 MAX_CHARS = 2000  # no skill understands longer requests; the rest is ignored
@@ -32,28 +33,9 @@ _SECOND = re.compile(r"\bsecond\b")
 _SHIELD = "§"
 
 _COURTESY_BEFORE = re.compile(
-    r"^(?:please|ok|okay|(?:hey|hi|hello)(?! there| again|,? *$)|rubato|so|well|um|uh|now|and|"
-    r"would you be so kind (?:as )?to|"
-    r"(?:can|could|would|will|may) you(?: please)?(?= (?!do|hear|sing|speak$))|"
-    r"good (?:morning|afternoon|evening)(?=(?:,? \S+){3})|"
-    r"i(?: want| would like|'d like| need) you to|i(?: would like|'d like| want| need) to know|"
-    r"(?:i (?:would like|want|need|have|wish) to|i must|you (?:must|need to|can)|let us|help me|"
-    r"is it possible to)(?= (?:set|create|make|start|add|subtract|multiply|divide|convert|roll|"
-    r"flip|toss|throw|increase|decrease|raise|turn|mute)\b)|go ahead and|"
-    r"(?:give|show|share)(?: me)?(?= .*\b(?:time|timezone|date)\b)|"
-    r"(?:can|could|may) i (?:get|have)(?= (?:the|an?) )|"
-    r"do you (?:happen to )?know|tell me(?! (?:again|once|one|it)\b)|let me know|just|sorry|"
-    r"excuse me|from now on)"
-    r"\b,?\s+(?=\S)",
-    re.IGNORECASE,
+    rf"^(?:{alternatives('courtesy_before')})\b,?\s+(?=\S)", re.IGNORECASE
 )
-_COURTESY_AFTER = re.compile(
-    r"[\s,]+(?:please|thanks|thank you|ok|okay|rubato|(?<!wait )for me|right now|now|then|"
-    r"currently|exactly|at (?:the|this) moment|from now on|if you (?:can|could|will|would)|"
-    r"will you|would you)"
-    r"[\s.!?]*$",
-    re.IGNORECASE,
-)
+_COURTESY_AFTER = re.compile(rf"[\s,]+(?:{alternatives('courtesy_after')})[\s.!?]*$", re.IGNORECASE)
 
 # Hesitations ("um") and the marks around them are dropped, except inside quotations.
 _QUOTES = '"\u201c\u00ab'

@@ -16,6 +16,11 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(table("skills", "words.toml")[name].split())
 
 
+def alternatives(name: str) -> str:
+    """Return a list in resources/skills/phrases.toml as alternatives of a pattern."""
+    return "|".join(table("skills", "phrases.toml")[name])
+
+
 _INFINITIVES = word_set("infinitives")
 _FINITE = word_set("finite")
 _SUBJECTS = word_set("subjects")
@@ -34,11 +39,7 @@ _REQUESTS = word_set("requests")
 _REQUEST = re.compile(
     rf"\b(?:and|then|also) (?:(?:then|also|please|after that) )*(?:{'|'.join(_REQUESTS)})\b"
 )
-# What no clock knows: a place, an event, a rhythm.
-_NO_HOUR = re.compile(
-    r"\b(?:every|each|everyday|nightly|daily|weekly|monthly|hourly|unless|if|when(?:ever)?"
-    r"|(?:once|twice|times) (?:an?|per)|on \w+days)\b"
-)
+_NO_HOUR = re.compile(rf"\b(?:{alternatives('no_hours')})\b")
 _SEVERAL_SENTENCES = re.compile(
     r"^(?:\S+\s+){2,}\S*(?<![ap]\.m)(?<!\b[dm]r)(?<!\bst)(?<!\bmrs)[.!?;]+[\"')]*\s+(?=\w)", re.I
 )

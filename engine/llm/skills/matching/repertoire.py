@@ -8,13 +8,18 @@ matching changes nothing in them.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from datetime import datetime
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from hassil import IntentData, Intents, recognize_all
 from hassil.intents import Intent as HassilIntent
 
-from engine.llm.skills.matching.intent import FollowUp, Intent, Skill, Slots
+from engine.llm.base import Action, AssistantState
+from engine.llm.skills.languages.commands import in_english
+from engine.llm.skills.matching.canonical import canonical
+from engine.llm.skills.matching.intent import FollowUp, Intent, Skill, SkillContext, Slots
 from engine.llm.skills.matching.skill_files import load
 from engine.resources import resource
 from engine.typed_values import WrongValue
@@ -26,6 +31,7 @@ _SLOT: Final = re.compile(r"\{(\w+)")
 # Apart from texts to be read aloud, no skill has such long ones.
 MAX_PATTERN_CHARS: Final = 300
 MAX_CANDIDATES: Final = 50
+MAX_WISH_CHARS: Final = 80  # a longer sentence asks for something else as well
 
 Sayable = TypeVar("Sayable", Intent, FollowUp)
 
@@ -127,3 +133,24 @@ class Repertoire:
 def repertoire() -> Repertoire:
     """The built-in skills, read at the first call."""
     return Repertoire(load(resource("skills"), PACKAGE))
+
+
+def wished(said: str, names: frozenset[str], state: AssistantState) -> Iterator[Action]:
+    """Yield the actions that a text in any language asks for by an intent with one of these names;
+    none if it says something else, or more than that.
+    """
+    if len(said) > MAX_WISH_CHARS:
+        return
+    context = SkillContext(datetime.now, lambda: state, Path())
+    for intent, slots in _templates_of(names).matches(canonical(in_english(said))):
+        answer = intent.respond(slots, context)
+        yield from answer.actions if answer else ()
+
+
+def intents_of(names: frozenset[str]) -> list[Intent]:
+    return [each for each in repertoire().intents if each.name in names]
+
+
+@cache
+def _templates_of(names: frozenset[str]) -> Templates[Intent]:
+    return repertoire().templates(intents_of(names))

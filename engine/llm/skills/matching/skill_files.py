@@ -1,5 +1,5 @@
 """Skills as their files describe them: a YAML file has the sentences, lists and answers of a skill
-and names functions of the Python module that has the same path.
+and names functions of the Python module that has the same path, or module.function of another one.
 
 README says how to add one. The sections of a file, all of them optional:
 
@@ -102,7 +102,7 @@ def _read(file: Path, folder: Path, package: str) -> Skill:
     path = file.relative_to(folder).with_suffix("")
     try:
         content = _Loader(file.read_text(encoding="utf-8")).get_single_data()
-        return _skill(path.as_posix(), content, ".".join((package, *path.parts)))
+        return _skill(path.as_posix(), content, package)
     # A TypeError comes from a key too many or too few.
     except (yaml.YAMLError, WrongValue, TypeError, ModuleNotFoundError) as error:
         raise WrongValue(f"{path.as_posix()}.yaml: {error}") from error
@@ -122,12 +122,12 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return mapping
 
 
-def _skill(name: str, content: object, module: str) -> Skill:
+def _skill(name: str, content: object, package: str) -> Skill:
     sections = _table(content, "the file")
     if unknown := sections.keys() - _TABLES - {"precedence", "follow_ups"}:
         raise WrongValue(f"unknown section '{min(unknown)}'")
     tables = {key: _table(sections.get(key, {}), key) for key in _TABLES}
-    function = partial(_function, module)
+    function = partial(_function, package, name.replace("/", "."))
     return Skill(
         name,
         typed(int, sections.get("precedence", PRECEDENCE), "precedence"),
@@ -213,10 +213,13 @@ def _combined(
         return None
 
 
-def _function(module: str, name: str) -> Any:  # Any: a responder, or what combines or fits slots
-    found = getattr(import_module(module), name, None)
+def _function(package: str, own: str, named: str) -> Any:
+    """Return a responder, or a function that combines or fits slots."""
+    module, _, name = named.rpartition(".")
+    path = f"{package}.{module or own}"
+    found = getattr(import_module(path), name, None)
     if found is None:
-        raise WrongValue(f"{module} has no function '{name}'")
+        raise WrongValue(f"{path} has no function '{name}'")
     return found
 
 

@@ -16,12 +16,13 @@ from engine.llm.skills.clock.hours import (
     seconds_until,
 )
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer
-from engine.llm.skills.matching.quantities import enumeration, parse_duration
+from engine.llm.skills.matching.quantities import duration, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
 from engine.messages.timers import CancelTimers, TimerKind
 
 ALARM = "alarm"
+DAY_S = 86_400
 EARLIEST = 5  # o'clock, tomorrow: alarms are for getting up
 
 # A day or a part of it, which leaves the hour open.
@@ -69,6 +70,18 @@ def move_alarm(slots: Slots, context: SkillContext) -> Answer | None:
         return answer
     cancel = CancelTimers((newest_of(alarms).number,))
     return replace(answer, actions=(cancel, *answer.actions))
+
+
+def put_alarm_off(slots: Slots, context: SkillContext) -> Answer | None:
+    """Move the newest alarm of the next 24 hours to a later time."""
+    alarms = running(context, TimerKind.ALARM)
+    if not alarms:
+        return Answer("There is no alarm set.")
+    later_s = newest_of(alarms).remaining_s + duration(slots["duration"])
+    moment = moment_after(context.now(), later_s)
+    if later_s >= DAY_S:
+        return None
+    return move_alarm({"moment": clock_face(moment.hour, moment.minute).lower()}, context)
 
 
 def another_moment(before: Slots, now: Slots, context: SkillContext) -> Slots | None:

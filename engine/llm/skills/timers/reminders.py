@@ -9,13 +9,24 @@ from datetime import datetime, time
 
 from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.hours import moment_phrase, next_showing, parse_moment, seconds_until
-from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
+from engine.llm.skills.clock.hours import (
+    moment_after,
+    moment_phrase,
+    next_showing,
+    parse_moment,
+    seconds_until,
+)
+from engine.llm.skills.matching.fillings import alternatives, is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
-from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
+from engine.llm.skills.matching.quantities import (
+    duration,
+    duration_phrase,
+    enumeration,
+    parse_duration,
+)
 from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
-from engine.messages.timers import CancelTimers, TimerKind
+from engine.messages.timers import CancelTimers, ExtendTimers, TimerKind
 
 # The hour when only a part of the day was named.
 _HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 20}
@@ -27,17 +38,9 @@ _MINE = re.compile(
     r"^my |\b(?:meeting|appointment|call|interview|party|birthday|deadline|game|laundry|bill|rent)$"
 )
 _NO_TASK = re.compile(r"^(?:never ?mind|cancel|stop|forget it|tell me|set|remind|play)\b")
-# Beginnings and parts of a time; "chapter 5" is not one.
-_WHEN = re.compile(
-    r"^(?:at|on|in(?! to)|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
-    r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
-)
+_WHEN = re.compile(alternatives("beginnings_of_times"))
 # An event without a known time, or a time that was not understood: "when?" answers neither.
-_HAS_TIME = re.compile(
-    r"\b(?:before|after|during|next time|tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|"
-    r"sun)day|morning|afternoon|evening|noon|midnight|o'?clock|[ap]m|(?:at|in|by) \d+|"
-    r"minutes?|hours?|weeks?|months?|years?)\b"
-)
+_HAS_TIME = re.compile(rf"\b(?:{alternatives('parts_of_times')})\b")
 _DAY_AT_END = re.compile(r" (?:today|tonight|tomorrow)$")  # it belongs to the time
 _ON_A_LIST = re.compile(r" (?:on|to) (?:my|the) (?:[\w-]+ ){0,2}list$")
 # A time that leaves "when?" open.
@@ -125,6 +128,17 @@ def move_reminder(slots: Slots, context: SkillContext) -> Answer | None:
     return answer and replace(answer, actions=(cancel, *answer.actions))
 
 
+def put_reminder_off(slots: Slots, context: SkillContext) -> Answer:
+    """Let the newest reminder come later."""
+    reminders = running(context, TimerKind.REMINDER)
+    if not reminders:
+        return Answer("There is no reminder set.")
+    newest, seconds = newest_of(reminders), duration(slots["duration"])
+    moment = moment_after(context.now(), newest.remaining_s + seconds)
+    said = f"I'll remind you at {moment_phrase(moment, context.now())} to {newest.label}."
+    return Answer(said, (ExtendTimers((newest.number,), seconds),))
+
+
 def cancel_reminder(slots: Slots, context: SkillContext) -> Answer:
     """Cancel the named reminder, or the only one; ask which if there are several."""
     reminders = running(context, TimerKind.REMINDER)
@@ -132,7 +146,7 @@ def cancel_reminder(slots: Slots, context: SkillContext) -> Answer:
         wanted = _in_second_person(slots["task"].strip())
         reminders = tuple(each for each in reminders if wanted in each.label)
         if not reminders:
-            return Answer(f"There is no reminder to {wanted}.")
+            return Answer("There is no such reminder.")
     if len(reminders) < 2 or "all" in slots:
         return cancelled(reminders, TimerKind.REMINDER)
     tasks = enumeration([f"to {reminder.label}" for reminder in reminders], "or")

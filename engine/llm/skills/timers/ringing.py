@@ -3,23 +3,17 @@
 Invariant: a sentence such as "stop" applies to a timer only while one rings.
 """
 
-from datetime import datetime
-from functools import cache
-from pathlib import Path
 from typing import Final
 
 from engine.llm.base import AssistantState, Timer
-from engine.llm.skills.languages.commands import in_english
-from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.intent import Answer, Intent, SkillContext, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
-from engine.llm.skills.matching.repertoire import Templates, repertoire
+from engine.llm.skills.matching.repertoire import wished
 from engine.llm.skills.timers.choosing import name, numbers
 from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
 from engine.messages.timers import SNOOZE_S, CancelTimers, ExtendTimers
 
 _NAMES: Final = frozenset(("dismiss", "snooze", "snooze a while"))
-_MOST_CHARS: Final = 60  # a longer sentence says something else as well
 
 
 def dismiss(_slots: Slots, context: SkillContext) -> Answer | None:
@@ -45,15 +39,10 @@ def ring_wish(said: str, state: AssistantState) -> CancelTimers | ExtendTimers |
     """Return the request for a ringing timer; None if none rings, or the text says something
     else.
     """
-    if len(said) > _MOST_CHARS or not any(timer.rings for timer in state.timers):
+    if not any(timer.rings for timer in state.timers):
         return None
-    context = SkillContext(datetime.now, lambda: state, Path())
-    for intent, slots in _templates().matches(canonical(in_english(said))):
-        answer = intent.respond(slots, context)
-        for action in answer.actions if answer else ():
-            if isinstance(action, CancelTimers | ExtendTimers):
-                return action
-    return None
+    asked = wished(said, _NAMES, state)
+    return next((each for each in asked if isinstance(each, CancelTimers | ExtendTimers)), None)
 
 
 def _ringing(context: SkillContext) -> tuple[Timer, ...]:
@@ -65,9 +54,3 @@ def _snoozed(seconds: float, context: SkillContext) -> Answer:
         return Answer(TOO_LONG)
     again = ExtendTimers(numbers(_ringing(context)), seconds)
     return Answer(f"Again in {duration_phrase(seconds)}.", (again,))
-
-
-@cache
-def _templates() -> Templates[Intent]:
-    known = repertoire()
-    return known.templates([each for each in known.intents if each.name in _NAMES])

@@ -289,10 +289,34 @@ def test_a_limit_is_told(code: str) -> None:
             assert spoken(deltas) != spoken(reply(text, code))
 
 
+def rows(name: str) -> list[list[str]]:
+    lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines]
+
+
 def fresh() -> list[list[str]]:
     """As native people say it, written before the patterns."""
-    lines = Path(__file__).with_name("commands.tsv").read_text("utf-8").splitlines()
-    return [line.split("\t") for line in lines]
+    return rows("commands.tsv")
+
+
+@pytest.mark.parametrize(("code", "text"), rows("talk.tsv"))
+def test_ordinary_talk_with_words_of_commands_is_no_command(code: str, text: str) -> None:
+    assert command(text, code) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("es", "Venga, habla más rápido."),
+        ("it", "Senti, togli il timer."),
+        ("pt", "Você pode cancelar o temporizador, por favor?"),
+        ("fr", "Eh, baisse un peu le volume."),
+    ],
+)
+def test_courtesy_leaves_a_command_certain(code: str, text: str) -> None:
+    found = command(text, code)
+    assert found is not None
+    assert found.certain
 
 
 MEANS = {

@@ -37,14 +37,14 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
 
     def add(text: str) -> tuple[Skill, ...]:
         package = tmp_path / "added_skills"
-        package.mkdir()
+        package.mkdir(exist_ok=True)
         (package / "planets.py").write_text(MODULE, encoding="utf-8")
         (package / "planets.yaml").write_text(text, encoding="utf-8")
         return load(package, "added_skills")
 
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "added_skills.planets", raising=False)
-    monkeypatch.delitem(sys.modules, "added_skills", raising=False)
+    for name in ("added_skills.planets", "added_skills.stars", "added_skills"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     return add
 
 
@@ -75,6 +75,14 @@ def test_a_skill_is_one_file_of_sentences_and_one_function(added):
     (tool,) = Repertoire(skills).tools
     assert tool.parameters == {"planet": "its name"}
     assert tool.respond({"planet": "venus"}, nothing_said()) == Answer("8 light minutes.")
+
+
+def test_a_function_of_another_module_is_named_with_it(added, tmp_path):
+    (tmp_path / "added_skills").mkdir()
+    (tmp_path / "added_skills" / "stars.py").write_text(MODULE, encoding="utf-8")
+    skills = added(MOON.replace("respond: distance", "respond: stars.distance"))
+    assert said(skills, "how far is earth") == "You are there."
+    assert "added_skills.planets" not in sys.modules
 
 
 def test_fixed_answers_need_no_function(added):

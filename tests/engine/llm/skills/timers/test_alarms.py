@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.llm.base import AssistantState, StartTimer, Timer
-from engine.messages.timers import CancelTimers, TimerKind
+from engine.messages.timers import CancelTimers, ExtendTimers, TimerKind
 from engine.runtime.host.timers import Timers
 from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import ELSEWHERE, HERE, NOW, asked, in_zone
@@ -55,6 +55,22 @@ def test_what_was_just_set_is_set_for_another_time_and_keeps_what_it_is_for():
     assert started.label == "7:30 AM alarm"
     reminder = asked("remind me to call Ben at six", "make it seven", here=with_timers(REMINDER))
     assert reminder.text == "I'll remind you at 7:00 PM to call Ben."
+
+
+def test_an_alarm_and_a_reminder_are_put_off():
+    alarm = asked("push my alarm back by half an hour", here=with_timers(ALARM))
+    assert alarm.text == "Alarm set for 7:30 AM tomorrow."
+    assert alarm.actions[0] == CancelTimers((ALARM.number,))
+    reminder = asked("postpone that reminder by an hour", here=with_timers(REMINDER))
+    assert reminder.text == "I'll remind you at 7:00 PM to call Ben."
+    assert reminder.actions == (ExtendTimers((REMINDER.number,), 3600.0),)
+    late = asked("delay the alarm by 10 hours", here=with_timers(ALARM))
+    assert late is ELSEWHERE  # the day would be lost
+
+
+@pytest.mark.parametrize("said", ["half six", "half 6 in the morning", "half past six"])
+def test_half_six_is_half_past_six(said):
+    assert asked(f"wake me up tomorrow at {said}").text == "Alarm set for 6:30 AM tomorrow."
 
 
 def test_an_alarm_is_told_at_its_own_minute_and_not_the_one_before():

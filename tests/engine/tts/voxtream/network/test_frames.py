@@ -73,7 +73,7 @@ def test_nothing_that_is_captured_touches_the_host(monkeypatch):
     compiler = ModuleType("torch._dynamo")
     compiler.disable = lambda function, *_, **__: function  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch._dynamo", compiler)
-    assert torch._meta_registrations.activate_meta, "what operators give there, see engine.deferred"
+    assert torch._meta_registrations.activate_meta, "what operators give there, see deferred.py"
     model, mimi, nowhere = small()._parts.model, small_mimi(), torch.device("meta")
     model.to(nowhere)
     mimi._model.to(nowhere)

@@ -1,4 +1,4 @@
-"""What is asked of the window by words."""
+"""What keys, the menu and words ask of the window."""
 
 import pytest
 from PySide6.QtGui import QGuiApplication
@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app import language
 from app.about import AboutPage
+from app.actions import act as do
 from app.keys import _MENU, KeysCard, MoreMenu, Shortcut
 from app.models import ModelsPage
 from app.presence.command_handler import CommandHandler
@@ -48,7 +49,7 @@ def test_card_and_menu_show_the_table(window):
     card = KeysCard("Space", window)
     shown = {label.text() for label in card.findChildren(QLabel)}
     assert {f"“{act.said}”" for act in Shortcut if act.said} <= shown
-    assert set(MoreMenu(window._act, window).entries) == set(_MENU)
+    assert set(MoreMenu(print, window).entries) == set(_MENU)
 
 
 def test_the_card_names_what_is_understood_in_the_language_of_the_window(window):
@@ -101,7 +102,7 @@ def test_the_clipboard_is_read_aloud_and_stays_here(window, posted):
 
 
 def test_deleting_by_the_menu_asks_first(window, posted):
-    window._act(Shortcut.DELETE)
+    do(window, Shortcut.DELETE)
     assert window.history.confirmation.isVisible()
     assert api.RemoveConversations(()) not in posted
     window.history.delete.click()
