@@ -93,15 +93,17 @@ def test_it_does_so_with_pauses(words, rate, seed):
 
 
 @settings(max_examples=40)
-@given(SENTENCES, RATES, RATES, st.sampled_from([9.0, 21.0]))
+@given(SENTENCES, RATES, RATES, st.sampled_from([5.0, 9.0, 21.0]))
 def test_edges_keep_at_every_rate(words, one, other, lead):
-    """The lead is as long as the voice makes it, but not shorter than the shortest."""
+    """The lead is as long as the voice makes it (9 frames in Spanish and Portuguese: in a longer
+    one the voice says a phantom vowel), but not shorter than the shortest.
+    """
     for rate in (one, other, None):
         script = script_of(words, rate)
         natural = natural_of(script, 1)
         natural[0], natural[-1] = lead, 11.0
         frames = fit_durations(script, natural, NONE, pace_of(words, rate, 1), closed=True)
-        assert frames[0] == max(SHORTEST_LEAD, lead)
+        assert frames[0] == (SHORTEST_LEAD if lead == 5 else lead)
         assert abs(frames[-1] - 11) <= 1
 
 
