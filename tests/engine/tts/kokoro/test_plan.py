@@ -186,6 +186,22 @@ def test_silences_are_between_the_words_and_as_long_as_their_pauses():
     assert total * SECONDS == pytest.approx(syllables / 1.5, rel=0.05)
 
 
+def test_a_word_behind_a_silence_is_reported_where_its_energy_begins():
+    plan = planned(plan_request(SAID, 1.5))
+    behind = [n for n, _ in enumerate(SAID) if not n or plan.pauses[n - 1]]
+    assert 3 < len(behind) < len(SAID)
+    others = np.setdiff1d(np.arange(len(SAID)), behind)
+    energy = np.full_like(plan.energy, -5)
+    for word in behind:
+        begin = 2 * (int(plan.onsets[word]) + 3)
+        energy[begin : begin + 20] = 5
+    reported = replace(plan, energy=energy).heard_onsets
+    assert list(reported[behind]) == list(plan.onsets[behind] + 3)
+    assert np.all(np.abs(reported[others] - plan.onsets[others]) <= 1)
+    silent = replace(plan, energy=np.full_like(plan.energy, -5)).heard_onsets
+    assert list(silent[behind]) == list(plan.onsets[behind])
+
+
 # ----------------------------------------------------------------------------------------- silence
 
 
