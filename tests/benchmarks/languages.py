@@ -4,7 +4,8 @@
         [--sentences 40] [--others 20] [--whole]
 
 Each voice says the sentences of languages.toml word by word at its own pace, the first --others of
-them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words at its own pace.
+them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words (and `newer`
+texts) at its own pace.
 Whisper base judges, told the language. Of the words wrong, those that sound alike are right
 ("restent-ils", "reste-t-il"); "spelt" counts them as wrong. "phones" compares espeak's phones of
 both texts, and "by sound" counts the words in or beside which a phone differs, wherever the judge
@@ -82,7 +83,7 @@ def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
             / max(0.1, speech_seconds(said.pcm, said.sample_rate))
         )
         onsets += onset_errors(said) if name == "2 SPS" else []
-        if name != REPLIES and (score := naturalness(said)):
+        if not name.endswith(REPLIES) and (score := naturalness(said)):
             scores.append(score)
     return {**cell, "rates": rates, "p808": scores, "onsets": onsets, "errors": errors}
 
@@ -193,6 +194,7 @@ def main() -> None:
         others = (*RATES, WHOLE) if given.whole else tuple(RATES)
         later = known.get("later", known["sentences"])[: given.others]
         texts |= dict.fromkeys(others, later)
+        texts |= {name: known[name] for name in ("newer", "newer_replies") if name in known}
         file = given.into / f"{voice.name}.json"
         cells = json.loads(file.read_text()) if file.is_file() else {}
         for name in (each for each in texts if each not in cells):
