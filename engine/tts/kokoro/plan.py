@@ -141,7 +141,7 @@ class Plan:
     def heard_onsets(self) -> Frames:
         """The frame at which each word is reported: where its energy begins if a silence is before
         it, else a frame before its onset, where an aligner finds it. Behind a silence the onset is
-        about 60 ms before the sound, of which 15 to 25 ms remain.
+        25 to 72 ms from the sound (median, four languages), the beginning of its energy 15 to 18.
         """
         onsets = self.onsets
         heard = onsets - _REPORTED_SOONER
