@@ -4,12 +4,16 @@
         [--sentences 40] [--others 20] [--whole]
 
 Each voice says the sentences of languages.toml word by word at its own pace, the first --others of
-them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words at its own pace.
+them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words (and `newer`
+texts) at its own pace.
 Whisper base judges, told the language. Of the words wrong, those that sound alike are right
 ("restent-ils", "reste-t-il"); "spelt" counts them as wrong. "phones" compares espeak's phones of
-both texts. "whole" is the published graph on entire sentences, with the same phones: what it has
-wrong is not due to speaking word by word. Cells are saved in FOLDER as soon as they are measured,
-and not measured again. DNSMOS needs the package speechmos.
+both texts, and "by sound" counts the words in or beside which a phone differs, wherever the judge
+put the spaces ("buscas está", "busca se está"). "onsets" are of words behind a silence at 2 SPS:
+milliseconds from the reported beginning to the sound's. "whole" is the published graph on entire
+sentences, with the same phones: what it has wrong is not due to speaking word by word. Cells are
+saved in FOLDER as soon as they are measured, and not measured again. DNSMOS needs the package
+speechmos.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -29,7 +33,7 @@ from engine.languages import SPOKEN
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
-from engine.training.evaluation.voices import say, speech_seconds, syllables_of
+from engine.training.evaluation.voices import Spoken, say, speech_seconds, syllables_of
 from engine.training.fetching import fetch
 from engine.tts.base import Voice
 from engine.tts.kokoro import synthesiser
@@ -38,6 +42,8 @@ from tests.benchmarks.kokoro import whole_sentence
 
 TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 RATES = {"2 SPS": 2.0, "6 SPS": 6.0}
+COUNTS = ("words", "wrong", "by sound", "spelt", "phones", "other phones")
+_SILENT = 20  # blocks of 5 ms without sound before a word that begins behind a silence
 OWN, WHOLE, REPLIES = "own pace", "whole", "replies"
 
 
@@ -58,8 +64,8 @@ def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
     espeak = Espeak(SPOKEN[voice.language].espeak)
     with model.open(voice, seed=0) as session:
         machine = session._voice
-    cell: dict[str, Any] = dict.fromkeys(("words", "wrong", "spelt", "phones", "other phones"), 0)
-    rates, scores, errors = [], [], []
+    cell: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+    rates, scores, errors, onsets = [], [], [], []
     for text in texts:
         said = (
             whole_sentence(text, machine)
@@ -76,24 +82,60 @@ def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
             syllables_of(text, voice.language)
             / max(0.1, speech_seconds(said.pcm, said.sample_rate))
         )
-        if name != REPLIES and (score := naturalness(said)):
+        onsets += onset_errors(said) if name == "2 SPS" else []
+        if not name.endswith(REPLIES) and (score := naturalness(said)):
             scores.append(score)
-    return {**cell, "rates": rates, "p808": scores, "errors": errors}
+    return {**cell, "rates": rates, "p808": scores, "onsets": onsets, "errors": errors}
+
+
+def onset_errors(said: Spoken) -> list[float]:
+    """Return by how many ms the sound of each word behind a silence begins after the report of that
+    word; words whose sound is not found are left out.
+    """
+    hop = said.sample_rate // 200
+    blocks = said.pcm[: len(said.pcm) // hop * hop].reshape(-1, hop)
+    level = np.abs(blocks).max(axis=1)
+    loud = level > 0.02 * np.abs(said.pcm).max()
+    begins = [
+        at for at in range(_SILENT, len(loud)) if loud[at] and not loud[at - _SILENT : at].any()
+    ]
+    errors = [min((5.0 * at - 1000 * told for told in said.onsets), key=abs) for at in begins]
+    return [each for each in errors if abs(each) < 5 * _SILENT]
 
 
 def compared(text: str, heard: str, espeak: Espeak) -> dict[str, int]:
     plain = [normal(each) for each in (text, heard)]
-    phones = [
-        [phone.strip("ˈˌ").rstrip("ː-") for word in phoned(espeak, each) for phone in word.phones]
-        for each in (text, heard)
-    ]
+    ours, theirs = (
+        [
+            (phone.strip("ˈˌ").rstrip("ː-"), n)
+            for n, word in enumerate(words)
+            for phone in word.phones
+        ]
+        for words in (phoned(espeak, text), phoned(espeak, heard))
+    )
+    costs = table([phone for phone, _ in ours], [phone for phone, _ in theirs])
     return {
         "words": len(text.split()),
         "wrong": words_wrong(text.casefold(), heard.casefold(), espeak),
-        "spelt": distance(*plain),
-        "phones": len(phones[0]),
-        "other phones": distance(*phones),
+        "by sound": len(words_apart(costs, [word for _, word in ours])),
+        "spelt": table(*plain)[-1][-1],
+        "phones": len(ours),
+        "other phones": costs[-1][-1],
     }
+
+
+def words_apart(costs: list[list[int]], words: Sequence[int]) -> set[int]:
+    """Return the words in or beside which the other text differs, by the way back through table().
+    `words`: of each symbol.
+    """
+    found, row, column = set[int](), len(costs) - 1, len(costs[0]) - 1
+    while row or column:
+        steps = [(row - 1, column - 1), (row - 1, column), (row, column - 1)]
+        before = min((step for step in steps if min(step) >= 0), key=lambda at: costs[at[0]][at[1]])
+        if costs[before[0]][before[1]] < costs[row][column] and words:
+            found.add(words[max(0, row - 1)])
+        row, column = before
+    return found
 
 
 def normal(text: str) -> list[str]:
@@ -101,25 +143,32 @@ def normal(text: str) -> list[str]:
     return kept.split()
 
 
-def distance(one: Sequence[str], other: Sequence[str]) -> int:
-    row = list(range(len(other) + 1))
-    for at, mine in enumerate(one, 1):
-        above, row[0] = row[0], at
-        for place, theirs in enumerate(other, 1):
-            best = min(row[place] + 1, row[place - 1] + 1, above + (mine != theirs))
-            above, row[place] = row[place], best
-    return row[-1]
+def table(one: Sequence[str], other: Sequence[str]) -> list[list[int]]:
+    """Return the Levenshtein distances of all beginnings of both."""
+    rows = [list(range(len(other) + 1))]
+    for mine in one:
+        row = [rows[-1][0] + 1]
+        for place, theirs in enumerate(other):
+            above = rows[-1]
+            row.append(min(above[place + 1] + 1, row[-1] + 1, above[place] + (mine != theirs)))
+        rows.append(row)
+    return rows
 
 
 def row(voice: str, cells: dict[str, Any]) -> str:
     parts = [voice]
     for name, cell in cells.items():
         text = f"{name}: {cell['wrong'] / cell['words']:.1%} of {cell['words']} words wrong"
-        text += f" ({cell['spelt'] / cell['words']:.1%} spelt)"
+        text += f" ({cell['spelt'] / cell['words']:.1%} spelt"
+        text += f", {cell['by sound'] / cell['words']:.1%} by sound)"
         text += f", {cell['other phones'] / cell['phones']:.1%} of phones"
         if name in RATES:
             error = np.abs(np.array(cell["rates"]) / RATES[name] - 1).mean()
             text += f", rate {np.mean(cell['rates']):.2f} SPS, error of a sentence {error:.1%}"
+        if cell["onsets"]:
+            apart = np.abs(cell["onsets"])
+            text += f", onsets {np.median(apart):.0f}, 90 % {np.percentile(apart, 90):.0f} ms"
+            text += f" of {len(apart)}"
         if cell["p808"]:
             text += f", P.808 {np.mean(cell['p808']):.2f}"
         parts.append(text)
@@ -145,6 +194,7 @@ def main() -> None:
         others = (*RATES, WHOLE) if given.whole else tuple(RATES)
         later = known.get("later", known["sentences"])[: given.others]
         texts |= dict.fromkeys(others, later)
+        texts |= {name: known[name] for name in ("newer", "newer_replies") if name in known}
         file = given.into / f"{voice.name}.json"
         cells = json.loads(file.read_text()) if file.is_file() else {}
         for name in (each for each in texts if each not in cells):

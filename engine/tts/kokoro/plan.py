@@ -39,6 +39,8 @@ _MOST_CORRECTION: Final = 30.0  # frames that the next sentence corrects, at mos
 _SOUNDING: Final = 0.0  # energy; silence is below
 _DEAD: Final = -3.0  # energy; of one voice, sound that dies away is at -50 dB below it
 _SOONER: Final = 3  # frames, at most
+_REPORTED_SOONER: Final = 1
+_SILENT_START: Final = 6  # frames at the beginning of a word that may be silent, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
 _BENT: Final = 16  # values of the pitch, 200 ms, of the transition to the next plan
 _BEARABLE: Final = 0.1  # syllables of lateness that a sentence may leave to the next one
@@ -134,6 +136,22 @@ class Plan:
     def onsets(self) -> Frames:
         """The frame at which each word's sound begins."""
         return self.edges[np.array(self.script.firsts, np.int64)]
+
+    @property
+    def heard_onsets(self) -> Frames:
+        """The frame at which each word is reported: where its energy begins if a silence is before
+        it, else a frame before its onset, where an aligner finds it. Behind a silence the onset is
+        25 to 72 ms from the sound (median, four languages), the beginning of its energy 15 to 18.
+        """
+        onsets = self.onsets
+        heard = onsets - _REPORTED_SOONER
+        for number, first in enumerate(self.script.firsts):
+            if not first or any(self.script.pauses[max(0, first - 2) : first]):
+                onset = int(onsets[number])
+                energy = self.energy[2 * onset : 2 * (onset + _SILENT_START)]
+                sounding = np.flatnonzero(energy > _SOUNDING) // 2
+                heard[number] = onset + int(min(sounding, default=0))
+        return np.maximum.accumulate(heard)
 
     @property
     def onset_of_last(self) -> int:

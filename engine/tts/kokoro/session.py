@@ -32,7 +32,6 @@ from engine.tts.session import Session
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
 # Frames of a window: small ones sound sooner, large ones compute less around them.
 _FIRST, _LARGEST = 6, 24
-_SOONER: Final = 1  # frames by which an aligner finds words sooner than a plan does
 _KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
 _JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's
 
@@ -200,7 +199,7 @@ class KokoroSession(Session):
         last = first + len(places) - 1
         over = plan.request.closed and last == plan.limit
         began, sounded = state.began, state.sounded
-        onsets, edges, ends = plan.onsets - _SOONER, plan.edges, plan.script.syllable_ends
+        onsets, edges, ends = plan.heard_onsets, plan.edges, plan.script.syllable_ends
         while began < len(onsets) and (onsets[began] < last or over):
             place = min(max(0, int(onsets[began]) - first), len(places) - 2)
             self._begin_words(state.first + began, state.first + began + 1, int(places[place]))

@@ -128,7 +128,28 @@ def test_within_the_models_rates_nothing_changes(rate):
     assert isinstance(plain.step(), Finished)
 
 
-def test_a_rewind_reaches_plain_speech_alone_and_the_positions_stay_right():
+@pytest.mark.parametrize("later", [9.0, 13.0, 4.0])
+@pytest.mark.parametrize("again", [False, True])
+def test_speech_that_was_made_shorter_is_taken_back_too(later, again):
+    speech = opened(60)
+    speech.rate = 11.0
+    frames = [speech.step() for _ in range(30)]
+    speech.rate = later
+    for sample in (frames[20].sample, frames[12].sample - 30)[: 1 + again]:
+        end = speech.rewind(sample)
+        assert 0 <= end - sample < FRAME
+    slow = rest(speech)
+    before = [frame for frame in frames if frame.sample < end]
+    assert slow[0].sample == end == before[-1].sample + len(before[-1].pcm)
+    heard = onsets([*before, *slow])
+    assert [onset.word for onset in heard] == list(range(60))
+    gaps = np.diff([onset.sample for onset in onsets(slow)])[2:]
+    assert gaps.mean() == pytest.approx(SAMPLE_RATE / later, rel=0.03)
+    steepest = 2 * np.pi * PITCH / SAMPLE_RATE
+    assert np.abs(np.diff(sound([*before, *slow])[: end + FRAME])).max() < 1.3 * steepest
+
+
+def test_a_rewind_within_plain_speech_is_the_sessions_own_and_positions_stay_right():
     speech = opened(30)
     speech.rate = 5.0
     frames = [speech.step() for _ in range(10)]
@@ -137,7 +158,6 @@ def test_a_rewind_reaches_plain_speech_alone_and_the_positions_stay_right():
     fast = [speech.step() for _ in range(10)]
     assert fast[0].sample == 3_200
     assert fast[0].onsets[0] == Onset(2, 3_200)
-    assert speech.rewind(3_500) is None
     speech.rate = 4.0
     slow = rest(speech)
     words = [onset.word for onset in onsets([*fast, *slow])]

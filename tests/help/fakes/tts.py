@@ -24,7 +24,7 @@ RANGE = RateRange(1.0, 8.0)
 
 
 class FakeSession:
-    def __init__(self, seed: int, spoken: Callable[[str], None]) -> None:
+    def __init__(self, seed: int, spoken: Callable[[str], None], silence: int = 0) -> None:
         self.rate: float | None = None
         self._pitch = 200 + 37 * (seed % 10)
         self._spoken = spoken
@@ -33,7 +33,7 @@ class FakeSession:
         self._words = 0
         self._ended = False
         self._closed = False
-        self._pcm = np.zeros(0, np.float32)
+        self._pcm = np.zeros(silence, np.float32)
         self._onsets: list[Onset] = []
         self._meter = SyllableMeter(SAMPLE_RATE)
         self._sample = 0
@@ -95,13 +95,15 @@ class FakeSession:
 
 class FakeTts:
     """`spoken` collects every word in the order of speaking, over all sessions. `on_word` is called
-    within the step that speaks a word, to advance a clock or to fail.
+    within the step that speaks a word, to advance a clock or to fail. `silence`: samples before the
+    first word.
     """
 
     def __init__(self, on_word: Callable[[str], None] = lambda text: None) -> None:
         self.spoken: list[str] = []
         self.closed = False
         self.on_word = on_word
+        self.silence = 0
 
     @property
     def info(self) -> TtsInfo:
@@ -117,7 +119,7 @@ class FakeTts:
         """Nothing to make ready."""
 
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
-        return FakeSession(seed, self._speak)
+        return FakeSession(seed, self._speak, self.silence)
 
     def _speak(self, text: str) -> None:
         self.spoken.append(text)

@@ -36,17 +36,27 @@ class Installation:
 
     @property
     def is_installed(self) -> bool:
-        return self.module.is_file()
+        """True if the module is ours, not a file of the same name."""
+        try:
+            return self.module.read_bytes().startswith(_TITLE.encode())
+        except OSError:
+            return False
 
     def install(self, command: Sequence[str]) -> None:
-        """Let the daemon start `command` as a module. InvalidInput without speech-dispatcher;
-        SettingsError if the files cannot be written.
+        """Let the daemon start `command` as a module. InvalidInput without speech-dispatcher, or if
+        another program's module has this name; SettingsError if the files cannot be written.
         """
         if shutil.which("speech-dispatcher") is None:
             raise InvalidInput(
                 "speech-dispatcher is not installed.",
                 hint="Install it, for example with: {command}",
                 command="sudo apt install speech-dispatcher",
+            )
+        if os.path.lexists(self.module) and not self.is_installed:
+            raise InvalidInput(
+                "{file} was not written by Rubato.",
+                hint="Move that file away, then install again.",
+                file=self.module,
             )
         kept = [f"export {each}={shlex.quote(os.environ[each])}" for each in _KEPT if _set(each)]
         lines = [*kept, f"exec {shlex.join(command)}"]
@@ -61,8 +71,7 @@ class Installation:
     def remove(self) -> bool:
         """Undo install(); return whether it was installed. SettingsError if that fails."""
         try:
-            is_ours = self.is_installed and self.module.read_bytes().startswith(_TITLE.encode())
-            if is_ours:
+            if is_ours := self.is_installed:
                 self.module.unlink()
                 _remove_empty(self.module.parent)
                 _remove_empty(self.module.parent.parent)

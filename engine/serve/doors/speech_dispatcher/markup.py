@@ -6,14 +6,22 @@ nothing, and the time is linear in the length.
 
 import html
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Final
+
+from engine.languages import ENGLISH, SPOKEN
+from engine.text.names.entries import Names
+from engine.text.names.replacing import NamedWords
+from engine.text.pronunciation.respelling import split_phones
+from engine.text.word import Word
 
 LONGEST: Final = 100_000  # characters of one message; the rest is not spoken
 _TAG: Final = re.compile(r"(<[/!?]?[A-Za-z][^<>]{0,2000}>|<!--[^<>]{0,2000}-->)")
 _NAME: Final = re.compile(r"</?([A-Za-z][\w:.-]*)")
 _ATTRIBUTES: Final = re.compile(r"""([\w:-]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\ufffe\uffff\ud800-\udfff]")
+_WORD: Final = re.compile(r"\S+")
 _APART: Final = frozenset(("p", "s", "break", "paragraph", "sentence"))  # tags between words
 _SPELT: Final = frozenset(
     ("characters", "spell-out", "verbatim", "digits", "tts:char", "tts:digits", "letters")
@@ -32,6 +40,29 @@ class Message:
         """Return the text from a position on, with all marks but the first ones."""
         moved = tuple((name, max(0, at - position)) for name, at in self.marks[marks:])
         return Message(self.text[position:], moved, self.spelt)
+
+    def named(self, names: Names, language: str) -> "Message":
+        """Return the text with the said forms of the person's names; marks stay before their
+        words. espeak has more languages than Rubato reads: there, only names of no language count.
+        """
+        if language not in SPOKEN:
+            names, language = tuple(each for each in names if not each.language), ENGLISH
+        if not names or self.spelt:
+            return self
+        named = NamedWords(names, language)
+        written = [Word(each[0], *each.span()) for each in _WORD.finditer(self.text)]
+        parts, before, after = [], [], []  # before, after: where words begin in both texts
+        length = end = 0
+        for word in (*named.push(written), *named.end()):
+            gap = self.text[end : word.start] if word.start >= end else " "
+            before.append(word.start)
+            after.append(length + len(gap))
+            parts.append(gap + split_phones(word.spoken)[0])
+            length, end = length + len(parts[-1]), word.end
+        parts.append(self.text[end:])
+        after.append(length + len(parts[-1]))
+        marks = tuple((name, after[bisect_left(before, at)]) for name, at in self.marks)
+        return Message("".join(parts), marks)
 
 
 def parse(source: str) -> Message:

@@ -24,6 +24,7 @@ from engine import settings_file
 from engine.audio.other_voice import OtherVoice
 from engine.errors import EngineError
 from engine.languages import ENGLISH
+from engine.names_file import in_force
 from engine.serve.doors.speech_dispatcher.formant import Formant
 from engine.serve.doors.speech_dispatcher.markup import LONGEST, Message, parse
 from engine.serve.doors.speech_dispatcher.sentences import Sentences
@@ -262,6 +263,8 @@ class Module:
     def _speak_rest(self, utterance: Utterance) -> None:
         """Let espeak speak the message, or go on from the last word that began."""
         rest = utterance.message.rest(utterance.position, utterance.marks)
+        if not utterance.style.spelling:
+            rest = rest.named(in_force(), utterance.style.code)
         utterance.number, utterance.late_at = 0, 0.0
 
         def sound(samples: bytes) -> bool:

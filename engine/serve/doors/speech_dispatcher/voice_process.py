@@ -13,7 +13,8 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any, Final
@@ -38,6 +39,10 @@ log = logging.getLogger(__name__)
 OWN_RATE: Final = 5.0  # syllables a second of a voice that follows no rate
 GAIN: Final = 2.0  # Kokoro then has espeak's loudness: a mean square of 5,300 on one sentence
 SEMITONES: Final = 6  # of a pitch of 100
+# Seconds of speech that are made before they sound. Most sentences of a screen reader are cut
+# short: more would be made in vain, and the next sentence would wait for a step that still runs.
+AHEAD_S: Final = 0.75
+QUIET: Final = 0.004  # -48 dB; fainter sound before the first word is not sent
 _PIECE: Final = 300  # characters that are read at once
 # The text is not Markdown, stage directions or tags: each sign becomes a space or a pause, so that
 # positions stay.
@@ -48,11 +53,16 @@ class VoiceProcess:
     """Serves the module at the other end of a connection. `settings`: the settings in force."""
 
     def __init__(
-        self, module: Connection, settings: Callable[[], Settings], factories: Factories
+        self,
+        module: Connection,
+        settings: Callable[[], Settings],
+        factories: Factories,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._module = module
         self._settings = settings
         self._factories = factories
+        self._clock = clock
 
     def run(self) -> None:
         """Serve until the module closes the connection, or until other settings are in force.
@@ -95,39 +105,59 @@ class VoiceProcess:
         """Speak a sentence; return False if the module sent something else before its end.
         InvalidInput for a script that the voice cannot say.
         """
-        text = request["text"].translate(_PLAIN)
         raised = 2 ** (request["pitch"] / 100 * SEMITONES / 12)  # the pitch, by playing it faster
         about = {name: request[name] for name in ("number", "voice", "language")}
         about["hertz"] = round(model.info.sample_rate * raised)
         limiter = Limiter(model.info.sample_rate)
-        speakable, words, at = Speakable(voice.language), list[Word](), 0
-        named = NamedWords(in_force(), voice.language)
+        pieces, words = _read(request["text"].translate(_PLAIN), voice.language), list[Word]()
+        sounds_until = 0.0  # when the samples sent so far have been played; 0 = none were sent
         with model.open(voice, seed=0) as session:
             session.rate = request["rate"] / raised
-            while not self._module.poll():
+            while not self._module.poll(max(0.0, sounds_until - AHEAD_S - self._clock())):
                 step = session.step()
                 if isinstance(step, AudioFrame):
-                    begun = [(words[on.word].start, on.sample - step.sample) for on in step.onsets]
-                    loud = limiter.limit(step.pcm * GAIN, step.sample) * request["volume"]
-                    self._send({**about, "words": begun}, _sixteen_bits(loud))
+                    pcm = limiter.limit(step.pcm * GAIN, step.sample)
+                    pcm = pcm if sounds_until else pcm[_first_sound(pcm) :]
+                    start = step.sample + len(step.pcm) - len(pcm)
+                    begun = [
+                        (words[on.word].start, max(0, on.sample - start)) for on in step.onsets
+                    ]
+                    self._send({**about, "words": begun}, _sixteen_bits(pcm * request["volume"]))
+                    if len(pcm):
+                        begin = max(sounds_until, self._clock())
+                        sounds_until = begin + len(pcm) / about["hertz"]
                 elif isinstance(step, Finished):
                     return True
                 else:
-                    new = named.push(speakable.push(text[at : at + _PIECE]))
-                    at += _PIECE
-                    if at >= len(text):
-                        new += [*named.push(speakable.end()), *named.end()]
-                    if speakable.left_out:
-                        raise InvalidInput(LEFT_OUT)
+                    new, ended = next(pieces)
                     for word in new:
                         session.push_word(word.spoken)
-                    if at >= len(text):
+                    if ended:
                         session.end_input()
                     words += new
         return False
 
     def _send(self, fields: dict[str, Any], samples: bytes = b"") -> None:
         self._module.send_bytes(json.dumps(fields).encode() + b"\n" + samples)
+
+
+def _read(text: str, language: str) -> Iterator[tuple[list[Word], bool]]:
+    """Yield the words of a text piece by piece, and whether they are the last ones. InvalidInput
+    for a script that the language does not have.
+    """
+    speakable, named = Speakable(language), NamedWords(in_force(), language)
+    for end in range(_PIECE, max(1, len(text)) + _PIECE, _PIECE):
+        new = named.push(speakable.push(text[end - _PIECE : end]))
+        if ended := end >= len(text):
+            new += [*named.push(speakable.end()), *named.end()]
+        if speakable.left_out:
+            raise InvalidInput(LEFT_OUT)
+        yield new, ended
+
+
+def _first_sound(pcm: Pcm) -> int:
+    """Return the place of the first sample that is heard; the length if none is."""
+    return int(np.append(np.abs(pcm) > QUIET, True).argmax())
 
 
 def _sixteen_bits(pcm: Pcm) -> bytes:

@@ -170,12 +170,13 @@ def length_of_sound(pcm: np.ndarray) -> float:
 
 @pytest.fixture
 def unheard(monkeypatch) -> None:
-    """Plans alone: what would be rendered is one level."""
+    """Plans alone: what would be rendered is one level, and words begin where they are planned."""
 
     def level(parts: Parts, given: Any, plan: Plan, first: int, last: int) -> np.ndarray:
         return np.full(FRAME * (last - first), 0.1, np.float32)
 
     monkeypatch.setattr(session_of_kokoro, "render", level)
+    monkeypatch.setattr(Plan, "heard_onsets", Plan.onsets)
 
 
 PARAGRAPH = (

@@ -91,6 +91,23 @@ def test_the_module_is_a_program_that_starts_the_command(home, monkeypatch):
     assert (home / ".local" / "share").is_dir()  # the daemon's path leads through it
 
 
+def test_a_module_of_another_program_is_neither_replaced_nor_removed(home):
+    made = Installation(Path("/nowhere"))
+    made.module.parent.mkdir(parents=True)
+    for foreign in (b"#!/bin/sh\nexec mine\n", b"\xff"):
+        made.module.write_bytes(foreign)
+        with pytest.raises(InvalidInput):
+            made.install(COMMAND)
+        assert not made.is_installed
+        assert not made.remove()
+        assert made.module.read_bytes() == foreign
+    made.module.unlink()
+    made.module.symlink_to("elsewhere")
+    with pytest.raises(InvalidInput):
+        made.install(COMMAND)
+    assert made.module.is_symlink()
+
+
 def test_the_daemon_follows_links_and_so_does_the_path_of_the_module(home, tmp_path):
     (home / ".local").mkdir(parents=True)
     (tmp_path / "disk" / "share").mkdir(parents=True)

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.serve.doors.speech_dispatcher.markup import LONGEST, Message, parse
+from engine.text.names.entries import Name
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,30 @@ def test_the_rest_of_a_message_has_its_marks():
     message = Message("One two three", (("a", 0), ("b", 4), ("c", 13)))
     assert message.rest(4, 1) == Message("two three", (("b", 0), ("c", 9)))
     assert message.rest(8, 1) == Message("three", (("b", 0), ("c", 5)))
+
+
+NAMES = (Name("Xi", "she"), Name("Xi Jinping", "shee jin ping"), Name("Jo", "zho", "fr"))
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "language", "expected", "moved"),
+    [
+        ("Ask  Xi, then Xi Jinping's.", (0, 5, 9, 14, 17, 27), "en",
+         "Ask  she, then shee jin ping's.", (0, 5, 10, 15, 31, 31)),
+        ("Jo et Xi", (3, 6), "fr", "zho et she", (4, 7)),
+        ("Jo und Xi", (3, 7), "de", "Jo und she", (3, 7)),
+        ("Jo\nand Joanna", (3,), "en", "Jo\nand Joanna", (3,)),
+        (" \n ", (1,), "en", " \n ", (3,)),
+    ],
+)  # fmt: skip
+def test_names_are_in_their_said_form_and_marks_before_their_words(
+    text, marks, language, expected, moved
+):
+    message = Message(text, tuple(("m", at) for at in marks)).named(NAMES, language)
+    assert message.text == expected
+    assert [at for _, at in message.marks] == list(moved)
+
+
+def test_spelt_text_keeps_its_letters():
+    spelt = Message("Xi", (("m", 0),), spelt=True)
+    assert spelt.named(NAMES, "en") == spelt

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.names_file import add
 from engine.serve.doors.speech_dispatcher import module
 from engine.serve.doors.speech_dispatcher.streams import LARGEST_LINE
 from engine.serve.doors.speech_dispatcher.style import Style, is_label
+from engine.text.names.entries import Name
 from tests.engine.serve.doors.speech_dispatcher.daemon import (
     FORMANT_RATE,
     SENTENCE,
@@ -46,6 +48,15 @@ def test_a_sentence_waits_for_no_voice_espeak_speaks_until_it_is_loaded(room):
 def test_espeak_speaks_keys_characters_and_labels(loaded, command, text):
     heard = loaded.daemon.speak(text, command)
     assert (heard.rate, heard.end, heard.bad_samples) == (FORMANT_RATE, "702 END", 0)
+
+
+def test_espeak_says_names_as_the_person_taught_them(loaded, tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    add([Name("Xi", "she")])
+    loaded.daemon.speak("Xi button")
+    loaded.daemon.tell("SET", "spelling_mode=on")
+    loaded.daemon.speak("Xi button")
+    assert [message.text for message, _ in loaded.formant.spoken] == ["she button", "Xi button"]
 
 
 def test_a_character_is_spelt_and_a_key_is_named(loaded):

@@ -11,13 +11,32 @@ import numpy as np
 import pytest
 
 from engine.names_file import add
-from engine.serve.doors.speech_dispatcher.voice_process import VoiceProcess
+from engine.serve.doors.speech_dispatcher.voice_process import AHEAD_S, QUIET, VoiceProcess
 from engine.settings import Settings
 from engine.text.names.entries import Name
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import OWN_RATE, SAMPLE_RATE, FakeTts
 
 REQUEST = {"voice": "", "language": "en", "rate": 4.0, "pitch": 0, "volume": 1.0}
+
+
+class Waits:
+    """The process's end of the socket: its waits only move a clock. `waited_s`: by each wait."""
+
+    def __init__(self, inner: Connection) -> None:
+        self.inner = inner
+        self.now = 0.0
+        self.waited_s: list[float] = []
+
+    def poll(self, seconds: float = 0.0) -> bool:
+        if found := self.inner.poll():
+            return found
+        self.waited_s.append(seconds)
+        self.now += seconds
+        return False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
 
 
 class Link:
@@ -29,7 +48,13 @@ class Link:
         ends = socket.socketpair()
         self.end, self.inner = (Connection(each.detach()) for each in ends)
         factories = replace(FakeParts().factories(), synthesiser=lambda speech, tell: self.tts)
-        process = VoiceProcess(self.inner, lambda: self.settings, factories)
+        self.waits = Waits(self.inner)
+        process = VoiceProcess(
+            self.waits,  # type: ignore[arg-type]
+            lambda: self.settings,
+            factories,
+            lambda: self.waits.now,
+        )
         self.thread = threading.Thread(target=process.run, name="voice process")
         self.thread.start()
         self.number = 0
@@ -86,6 +111,26 @@ def test_signs_of_markdown_and_stage_directions_are_read_as_text(link):
     link.until_end()
     words = " ".join(link.tts.spoken).replace(",", "").replace(".", "").lower()
     assert words == "one two laughs in a deep voice name three four"
+
+
+def test_speech_is_made_only_a_little_before_it_sounds(link):
+    link.ask("word " * 20)
+    _, _, samples = link.until_end()
+    seconds = len(samples) / 2 / SAMPLE_RATE
+    assert seconds > 2 * AHEAD_S
+    assert sum(link.waits.waited_s) == pytest.approx(seconds - AHEAD_S, abs=0.2)
+    assert max(link.waits.waited_s) < 0.2  # in steps, not at the end
+
+
+def test_the_silence_before_the_first_word_is_not_sent(link):
+    link.ask("Hello there.")
+    samples = link.until_end()[2]
+    link.tts.silence = SAMPLE_RATE // 3  # four frames and a part of one
+    link.ask("Hello there.")
+    _, later, more = link.until_end()
+    assert np.abs(np.frombuffer(more[:8], "<i2")).max() > QUIET * 32_767
+    assert len(more) == pytest.approx(len(samples), abs=8)
+    assert [place for each in later for place, _ in each["words"]] == [0, 6]
 
 
 def test_names_are_said_as_the_person_taught_them(link, tmp_path, monkeypatch):
