@@ -5,6 +5,7 @@ Invariant: every command in words is a Shortcut or is listed here; an unknown on
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QClipboard, QGuiApplication
@@ -12,6 +13,7 @@ from PySide6.QtGui import QClipboard, QGuiApplication
 from app.about import AboutPage
 from app.keys import KeysCard, Shortcut
 from app.language import tr
+from app.presence.selection import SelectedText
 from engine import api
 
 if TYPE_CHECKING:
@@ -65,10 +67,20 @@ def read_clipboard(window: "Window") -> None:
 
 def read_selection(window: "Window") -> None:
     """Read the text that is selected in any program, or else what was copied."""
-    clipboard = QGuiApplication.clipboard()
-    selected = clipboard.text(QClipboard.Mode.Selection) if clipboard.supportsSelection() else ""
+    if QGuiApplication.platformName().startswith("wayland"):
+        selection = SelectedText(window)
+        selection.found.connect(partial(_read_selected, window))
+        selection.ask()
+    else:
+        clipboard = QGuiApplication.clipboard()
+        kept = clipboard.supportsSelection()
+        _read_selected(window, clipboard.text(QClipboard.Mode.Selection) if kept else "")
+
+
+def _read_selected(window: "Window", selected: str) -> None:
     nothing = tr("Nothing is selected, and there is no text in the clipboard.")
-    _read(window, selected if selected.strip() else clipboard.text(), nothing)
+    text = selected if selected.strip() else QGuiApplication.clipboard().text()
+    _read(window, text, nothing)
 
 
 def _read(window: "Window", text: str, nothing: str) -> None:

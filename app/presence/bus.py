@@ -1,7 +1,7 @@
-"""The person's D-Bus: one connection, read in Qt's event loop, without a thread. It calls services
+"""D-Bus: one connection, read in Qt's event loop, without a thread. It calls services
 and answers calls to objects of ours.
 
-Invariant: after connect_to_session() nothing here waits. An answer arrives as a call; if a service
+Invariant: once it is connected, nothing here waits. An answer arrives as a call; if a service
 ended, D-Bus itself sends an error.
 """
 
@@ -76,14 +76,18 @@ class Bus(QObject):
 
     def connect_to_session(self) -> bool:
         """Connect; return whether there is a bus. This waits for a second at most."""
-        if not os.environ.get("DBUS_SESSION_BUS_ADDRESS") or self._connection is not None:
+        return self.connect_to(os.environ.get("DBUS_SESSION_BUS_ADDRESS", ""))
+
+    def connect_to(self, address: str) -> bool:
+        """Connect to the bus at an address, as connect_to_session() does."""
+        if not address or self._connection is not None:
             return self._connection is not None
         from jeepney.io.blocking import open_dbus_connection
 
         try:
-            connection = open_dbus_connection(auth_timeout=_GREETING_S)
+            connection = open_dbus_connection(address, auth_timeout=_GREETING_S)
         except Exception as error:  # noqa: BLE001 - any fault means that the bus cannot be used
-            logger.info("no session bus error=%r", error)
+            logger.info("no bus error=%r", error)
             return False
         self._connection = connection
         self._notifier = QSocketNotifier(connection.sock.fileno(), QSocketNotifier.Type.Read, self)

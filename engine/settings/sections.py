@@ -295,8 +295,8 @@ class PresenceSettings:
         CHORD,
         Shown("Read-selection key everywhere", Entry.CHORD),
         Help(
-            "Reads what is selected in any program, under Wayland and on other systems what was"
-            " copied."
+            "Reads what is selected in any program; where that cannot be known, as on other systems"
+            " than Linux, what was copied."
         ),
     ] = ""
 

@@ -50,8 +50,20 @@ def call(qtbot, bus_address: str, bus: Bus):
     desktop.close()
 
 
-def test_the_keys_go_to_the_reading_and_the_desktop_sees_its_state(player, call, posted):
+@pytest.fixture
+def owners(bus: Bus, qtbot) -> list[str]:
+    """The owners of the player's name so far, the first one "" = nobody."""
+    found: list[str] = []
+    bus.watch_name(PLAYER.service, found.append)
+    qtbot.waitUntil(lambda: found == [""])
+    return found
+
+
+def test_the_keys_go_to_the_reading_and_the_desktop_sees_its_state(
+    player, owners, call, posted, qtbot
+):
     player.on_event(OPENED)
+    qtbot.waitUntil(lambda: bool(owners[-1]))  # the bus may hear the desktop's call before ours
     (found,) = call(PROPERTIES, "GetAll", "s", (INTERFACE,))
     assert found["PlaybackStatus"] == ("s", "Paused")
     assert found["Metadata"][1]["xesam:title"] == ("s", "A Book")
@@ -70,10 +82,7 @@ def test_the_keys_go_to_the_reading_and_the_desktop_sees_its_state(player, call,
     assert call(PROPERTIES, "Get", "ss", (INTERFACE, "Nothing")) is None
 
 
-def test_without_an_open_document_there_is_no_player(player, bus, qtbot):
-    owners: list[str] = []
-    bus.watch_name(PLAYER.service, owners.append)
-    qtbot.waitUntil(lambda: owners == [""])
+def test_without_an_open_document_there_is_no_player(player, owners, qtbot):
     player.on_event(OPENED)
     qtbot.waitUntil(lambda: bool(owners[-1]))
     player.on_event(api.DocumentClosed())

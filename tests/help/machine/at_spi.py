@@ -89,6 +89,10 @@ class Reader:
     def name(self, node: Node) -> str:
         return str(self._get(node, _ACCESSIBLE, "Name"))
 
+    def is_active(self, window: Node) -> bool:
+        low, _ = self._call(window, _ACCESSIBLE, "GetState")
+        return bool(low >> 1 & 1)  # ATSPI_STATE_ACTIVE
+
     def description(self, node: Node) -> str:
         return str(self._get(node, _ACCESSIBLE, "Description"))
 
