@@ -207,6 +207,10 @@ def test_several_timers_are_told_apart() -> None:
         ("fr", "Minuteur d'un quart d'heure", 900),
         ("fr", "minuteur de quatre-vingt-dix secondes", 90),
         ("fr", "minuteur de 1 h 30", 5400),
+        ("fr", "Mets une alarme pour dix minutes", 600),
+        ("fr", "Mets une alarme dans une heure", 3600),
+        ("pt", "Coloca um alarme para dez minutos", 600),
+        ("it", "Metti una sveglia tra dieci minuti", 600),
     ],
 )
 def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
@@ -225,6 +229,9 @@ def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
         ("pt", "Coloca um alarme para quinze para as oito", "Alarme às 19:45."),
         ("fr", "Réveille-moi à sept heures et quart", "Réveil à 19:15."),
         ("fr", "Mets une alarme pour minuit", "Réveil à 0:00."),
+        ("fr", "Mets une alarme à 6h30", "Réveil à 18:30."),
+        ("fr", "Mets une alarme pour sept heures et quart", "Réveil à 19:15."),
+        ("pt", "Coloca um alarme para 7 horas", "Alarme às 19:00."),
     ],
 )
 def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> None:
