@@ -225,6 +225,7 @@ def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
         ("es", "Pon una alarma para la una menos cuarto", "Alarma a las 0:45."),
         ("it", "Svegliami domani alle sette", "Sveglia alle 7:00."),
         ("it", "Metti la sveglia alle sei e un quarto di mattina", "Sveglia alle 6:15."),
+        ("it", "Metti la sveglia alle ore 7", "Sveglia alle 19:00."),
         ("pt", "Me acorda às 6 da manhã", "Alarme às 6:00."),
         ("pt", "Coloca um alarme para quinze para as oito", "Alarme às 19:45."),
         ("fr", "Réveille-moi à sept heures et quart", "Réveil à 19:15."),
@@ -318,9 +319,15 @@ def test_ordinary_talk_with_words_of_commands_is_no_command(code: str, text: str
         ("it", "Senti, togli il timer."),
         ("pt", "Você pode cancelar o temporizador, por favor?"),
         ("fr", "Eh, baisse un peu le volume."),
+        ("es", "Habla más rápido, por favor, tengo prisa."),
+        ("it", "Parla più veloce, ho fretta."),
+        ("pt", "Fala mais rápido, por favor, estou com pressa."),
+        ("fr", "Parle plus vite, je suis pressée."),
+        ("it", "Più basso, mia figlia dorme."),
+        ("pt", "Mais baixo, minha filha está dormindo."),
     ],
 )
-def test_courtesy_leaves_a_command_certain(code: str, text: str) -> None:
+def test_courtesy_and_a_reason_leave_a_command_certain(code: str, text: str) -> None:
     found = command(text, code)
     assert found is not None
     assert found.certain
