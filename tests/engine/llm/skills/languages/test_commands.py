@@ -333,6 +333,27 @@ def test_courtesy_and_a_reason_leave_a_command_certain(code: str, text: str) -> 
     assert found.certain
 
 
+@pytest.mark.parametrize(
+    ("code", "means", "texts"),
+    [
+        ("pt", "speak slower", "Fala lento|Você fala rápido|Fala rápido demais|Está rápido demais"),
+        ("pt", "speak faster", "Fala rápido|Vai rápido|Fala muito devagar"),
+        ("pt", "louder", "Fala alto|Você fala muito baixo|Fala baixo demais"),
+        ("pt", "quieter", "Fala baixo|Fale baixo|Você fala alto|Está alto demais"),
+        ("fr", "speak faster", "Parle vite|Augmente la vitesse"),
+        ("fr", "louder", "Parle fort"),
+        ("fr", "speak slower", "Tu parles trop vite|Réduis la vitesse"),
+        ("es", "speak slower", "Baja la velocidad|Hablas muy rápido"),
+        ("it", "speak slower", "Riduci la velocità|Parli troppo veloce"),
+    ],
+)
+def test_a_wish_is_no_complaint_about_the_opposite(code: str, means: str, texts: str) -> None:
+    for text in texts.split("|"):
+        found = command(text, code)
+        assert found is not None, text
+        assert (found.means, found.certain) == ((means,), True), text
+
+
 MEANS = {
     "slower": "speak slower",
     "faster": "speak faster",
