@@ -4,6 +4,7 @@ Invariant: the history contains only spoken and heard words, in the order of the
 derived from their records, so late facts cannot get into it out of order.
 """
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -203,11 +204,10 @@ class TurnLog:
         if cut is None or not cut.unfinished:
             return self.left_off(turn), ()
         rest, written = _complete_words(cut.unsaid), _complete_words(cut.reply)
-        heard = (Role.ASSISTANT, cut.heard)
-        return rest, tuple(
-            replace(each, text=written) if (each.role, each.text) == heard else each
-            for each in self.history
-        )
+        messages, heard = list(self.history), (Role.ASSISTANT, cut.heard)
+        at = [number for number, each in enumerate(messages) if (each.role, each.text) == heard]
+        messages[at[-1]] = replace(messages[at[-1]], text=written)
+        return rest, tuple(messages)
 
     def _cut_before(self, turn: int) -> TurnRecord | None:
         """Return the record of the last reply if it was interrupted. Later requests for silence do
@@ -317,5 +317,5 @@ def _now() -> datetime:
 
 
 def _complete_words(text: str) -> str:
-    """Return a text up to its last space."""
-    return text[: text.rfind(" ") + 1]
+    """Return a text up to its last space or end of a line."""
+    return re.sub(r"\S+\Z", "", text)

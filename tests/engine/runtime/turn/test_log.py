@@ -161,3 +161,19 @@ def test_a_conversation_began_at_the_offset_of_its_beginning(berlin, monkeypatch
 @pytest.fixture
 def berlin(monkeypatch):
     yield from in_zone(monkeypatch, BERLIN)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_model_goes_on_after_the_last_reply_alone_from_its_last_complete_word(count):
+    """The other reply was cut at the same word; the word behind the end of a line is incomplete."""
+    ledger = TurnLog(clock=lambda: 48.0)
+    for turn in (1, 2):
+        record = ledger.record(turn)
+        record.said, record.reply, record.unfinished = "a poem", "Roses are\nre", True
+        words = (Word("Roses", 0, 5), Word("are", 6, 9))[: 2 * count]
+        record.delivery = Delivery(words, 200.0, 0, (0.0, 100.0)[: 2 * count])
+        ledger.end(turn, Ending.INTERRUPTED_BY_ESCAPE)
+    heard = ledger.history[1].text
+    rest, asked = ledger.to_be_continued(3)
+    assert rest == ("are\n" if count else "Roses are\n")
+    assert [each.text for each in asked] == ["a poem", heard, "a poem", "Roses are\n"]

@@ -207,6 +207,10 @@ def test_several_timers_are_told_apart() -> None:
         ("fr", "Minuteur d'un quart d'heure", 900),
         ("fr", "minuteur de quatre-vingt-dix secondes", 90),
         ("fr", "minuteur de 1 h 30", 5400),
+        ("fr", "Mets une alarme pour dix minutes", 600),
+        ("fr", "Mets une alarme dans une heure", 3600),
+        ("pt", "Coloca um alarme para dez minutos", 600),
+        ("it", "Metti una sveglia tra dieci minuti", 600),
     ],
 )
 def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
@@ -221,10 +225,14 @@ def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
         ("es", "Pon una alarma para la una menos cuarto", "Alarma a las 0:45."),
         ("it", "Svegliami domani alle sette", "Sveglia alle 7:00."),
         ("it", "Metti la sveglia alle sei e un quarto di mattina", "Sveglia alle 6:15."),
+        ("it", "Metti la sveglia alle ore 7", "Sveglia alle 19:00."),
         ("pt", "Me acorda às 6 da manhã", "Alarme às 6:00."),
         ("pt", "Coloca um alarme para quinze para as oito", "Alarme às 19:45."),
         ("fr", "Réveille-moi à sept heures et quart", "Réveil à 19:15."),
         ("fr", "Mets une alarme pour minuit", "Réveil à 0:00."),
+        ("fr", "Mets une alarme à 6h30", "Réveil à 18:30."),
+        ("fr", "Mets une alarme pour sept heures et quart", "Réveil à 19:15."),
+        ("pt", "Coloca um alarme para 7 horas", "Alarme às 19:00."),
     ],
 )
 def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> None:
@@ -311,12 +319,39 @@ def test_ordinary_talk_with_words_of_commands_is_no_command(code: str, text: str
         ("it", "Senti, togli il timer."),
         ("pt", "Você pode cancelar o temporizador, por favor?"),
         ("fr", "Eh, baisse un peu le volume."),
+        ("es", "Habla más rápido, por favor, tengo prisa."),
+        ("it", "Parla più veloce, ho fretta."),
+        ("pt", "Fala mais rápido, por favor, estou com pressa."),
+        ("fr", "Parle plus vite, je suis pressée."),
+        ("it", "Più basso, mia figlia dorme."),
+        ("pt", "Mais baixo, minha filha está dormindo."),
     ],
 )
-def test_courtesy_leaves_a_command_certain(code: str, text: str) -> None:
+def test_courtesy_and_a_reason_leave_a_command_certain(code: str, text: str) -> None:
     found = command(text, code)
     assert found is not None
     assert found.certain
+
+
+@pytest.mark.parametrize(
+    ("code", "means", "texts"),
+    [
+        ("pt", "speak slower", "Fala lento|Você fala rápido|Fala rápido demais|Está rápido demais"),
+        ("pt", "speak faster", "Fala rápido|Vai rápido|Fala muito devagar"),
+        ("pt", "louder", "Fala alto|Você fala muito baixo|Fala baixo demais"),
+        ("pt", "quieter", "Fala baixo|Fale baixo|Você fala alto|Está alto demais"),
+        ("fr", "speak faster", "Parle vite|Augmente la vitesse"),
+        ("fr", "louder", "Parle fort"),
+        ("fr", "speak slower", "Tu parles trop vite|Réduis la vitesse"),
+        ("es", "speak slower", "Baja la velocidad|Hablas muy rápido"),
+        ("it", "speak slower", "Riduci la velocità|Parli troppo veloce"),
+    ],
+)
+def test_a_wish_is_no_complaint_about_the_opposite(code: str, means: str, texts: str) -> None:
+    for text in texts.split("|"):
+        found = command(text, code)
+        assert found is not None, text
+        assert (found.means, found.certain) == ((means,), True), text
 
 
 MEANS = {
