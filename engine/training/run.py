@@ -79,10 +79,13 @@ class Run:
         write_json(manifest, {"key": self.key(name), "files": hashes, **facts})
 
     def is_done(self, name: str) -> bool:
-        """Return True if a stage was finished with this recipe and its present inputs."""
+        """Return True if a stage was finished with this recipe and its present inputs, and its
+        files are there.
+        """
         file, read = self._manifest(name), self.stages[name].reads
         return (
             file.is_file()
+            and all((file.parent / each).is_file() for each in read_json(file)["files"])
             and all(self.is_done(each) for each in read if each in self.stages)
             and read_json(file)["key"] == self.key(name)
         )

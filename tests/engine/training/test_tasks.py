@@ -107,6 +107,17 @@ def test_a_stage_that_wrote_other_files_asks_for_the_later_ones_again(tiny, tmp_
     assert not run.is_done("codec")
 
 
+def test_a_stage_whose_files_were_deleted_is_not_done(tiny, tmp_path):
+    run = Run(tiny, tmp_path)
+    weights = run.stage("codec") / "codec.safetensors"
+    weights.write_bytes(b"weights")
+    run.finish("corpus")
+    run.finish("codec")
+    assert run.is_done("codec")
+    weights.unlink()
+    assert not run.is_done("codec")
+
+
 def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
     for stage in STAGES:
         Run(tiny, tmp_path).finish(stage)
