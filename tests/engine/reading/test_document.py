@@ -4,6 +4,7 @@ import os
 import zipfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.errors import InvalidInput
@@ -281,6 +282,15 @@ def test_word_documents_are_read(tmp_path):
 
 
 # ---------------------------------------------------------------------- what a document is
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "num_fds"), reason="only POSIX has descriptors")
+def test_a_folder_is_refused_and_leaves_nothing_open(tmp_path):
+    process = psutil.Process()
+    before = process.num_fds()
+    with pytest.raises(InvalidInput, match="cannot be opened"):
+        open_document(tmp_path)
+    assert process.num_fds() == before
 
 
 def test_a_moved_or_renamed_document_is_the_same_and_a_changed_one_is_another(tmp_path):
