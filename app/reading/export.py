@@ -4,6 +4,7 @@ Invariant: it goes on while other documents are read or the page is closed, and 
 program; the same export goes on from there.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,14 @@ class BookExport(QWidget):
     def choose(self) -> QFileDialog:
         """Ask where to write the document, and in which format."""
         name = one_line(self._title).replace("/", " ").replace("\\", " ")
-        return ask_where(self, tr("Export the document as sound"), name, _FORMATS, self.start)
+        # another document may be opened meanwhile
+        start = partial(self.start, self._document)
+        return ask_where(self, tr("Export the document as sound"), name, _FORMATS, start)
 
-    def start(self, out: Path) -> None:
+    def start(self, document: Path, out: Path) -> None:
         """Begin an export, or go on with one that was stopped."""
         self._out = out
-        self._job.start("read", str(self._document), "--output", str(out), "--json")
+        self._job.start("read", str(document), "--output", str(out), "--json")
         self.bar.show_share(None)
         self._show(tr("Exporting {file}…", file=one_line(out.name)))
 

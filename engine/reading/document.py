@@ -118,8 +118,7 @@ def open_document(path: Path, cancelled: Callable[[], bool] = lambda: False) -> 
 def _open(path: Path) -> FileIO:
     """Open a regular file of bounded size, however it is named. A pipe does not block."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-        file = os.fdopen(descriptor, "rb", buffering=0)  # the child shares its position
+        file = FileIO(path, opener=_opener)  # the child shares its position
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise InvalidInput(
             "The file '{name}' cannot be opened ({error}).",
@@ -138,7 +137,8 @@ def _open(path: Path) -> FileIO:
     raise _fault(Fault.TOO_LARGE)
 
 
-_BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _identity(file: FileIO) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ _CAPTION: Final = re.compile(
 )
 _LIST_ITEM: Final = re.compile(r"[•▪●◦–—-]\s|\[\d+\]\s|\(?(?:\d{1,2}|[a-z])[.)]\s")
 _NUMBERED: Final = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+[A-Z]")
-_NUMBER: Final = re.compile(r"[\W\d_]*[ivxlc]*[\W\d_]*")
+_NUMBER: Final = re.compile(r"[\W\d_]*(?:[ivxlc]+[\W\d_]*)?")
 _ENDED: Final = re.compile(r"[.!?:…][\"'”’)\]]*\s*$")
 _HYPHEN: Final = re.compile(r"[^\W\d_][-‐]$")
 _MOST_HEADING: Final = 150  # characters

@@ -36,11 +36,12 @@ _CHAPTER: Final = re.compile(
 def parse_html(text: str) -> Parsed:
     """Read a page, without the menus and the like around its main part."""
     root = parse_tree(text, is_html=True)
-    main, page = root.find(".//main"), root.find(".//html")
+    page = root.find(".//html")
+    parts = (Page(each).blocks for each in (*root.iter("main"), root))  # some are empty or hidden
     titles = ("".join(each.itertext()) for each in root.iter("title"))
     authors = (each for each in root.iter("meta") if each.get("name", "").lower() == "author")
     return _document(
-        Page(root if main is None else main).blocks,
+        next(filter(None, parts), []),
         next(titles, ""),
         author=next((each.get("content", "") for each in authors), ""),
         language="" if page is None else page.get("lang", "") or page.get("xml:lang", ""),
@@ -56,7 +57,9 @@ def parse_markdown(text: str) -> Parsed:
 
 
 def parse_word(archive: Archive) -> Parsed:
-    """Read a Word document: headings by their style, tables row by row."""
+    """Read a Word document: headings by their style, tables row by row, text boxes behind their
+    paragraphs.
+    """
     return _document(list(_word_blocks(parse_tree(decode(archive.read(WORD_MAIN))))))
 
 
@@ -64,18 +67,35 @@ def _word_blocks(element: Element) -> Iterator[Block]:
     for child in element:
         if child.tag == "tr":
             cells = (" ".join(each.text for each in _word_blocks(cell)) for cell in child)
-            yield Block(Kind.TABLE, "; ".join(filter(None, cells)))
+            if row := "; ".join(filter(None, cells)):
+                yield Block(Kind.TABLE, row)
         elif child.tag == "p":
-            named = (_WORD_HEADING.search(each.get("w:val", "")) for each in child.iter("pstyle"))
-            style = next(named, None)
-            parts = (each for each in child.iter() if each.tag in ("t", "br", "tab"))
-            text = tidy("".join(each.text or "" if each.tag == "t" else " " for each in parts))
-            if text:
+            styles = child.iterfind("ppr/pstyle")
+            named = (_WORD_HEADING.search(each.get("w:val", "")) for each in styles)
+            style, boxes = next(named, None), list[Element]()
+            if text := tidy("".join(_word_text(child, boxes))):
                 yield Block(
                     Kind.HEADING if style else Kind.TEXT, text, int(style[1]) if style else 0
                 )
+            for box in boxes:
+                yield from _word_blocks(box)
         else:
             yield from _word_blocks(child)
+
+
+def _word_text(element: Element, boxes: list[Element]) -> Iterator[str]:
+    """Yield the text of a paragraph, and add its text boxes to `boxes`. A fallback, for older
+    programs, repeats a text box.
+    """
+    for child in element:
+        if child.tag == "txbxcontent":
+            boxes.append(child)
+        elif child.tag == "t":
+            yield child.text or ""
+        elif child.tag in ("br", "tab"):
+            yield " "
+        elif child.tag != "fallback":
+            yield from _word_text(child, boxes)
 
 
 def parse_plain(text: str) -> Parsed:

@@ -47,7 +47,7 @@ from engine.tts.base import TtsModel
 _LEAD_MS: Final = 1_000  # a paragraph may need this long to its first sample on a busy machine
 _SAVE_S: Final = 5.0  # of speech, between two saved places
 _FORGOTTEN_S: Final = 30 * 24 * 3600.0  # age of an unfinished export
-_RECIPE: Final = 1  # raise it when the same document would sound different
+_RECIPE: Final = 2  # raise it when the same document would sound different
 _LOOKED_AT: Final = 3  # paragraphs, for the language
 _RECORDING: Final = 0.95  # of the time of an export; the rest encodes the file
 

@@ -4,25 +4,27 @@ Invariant: a part is complete or missing, and its samples do not depend on the t
 it. A thread has a model of its own.
 """
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from threading import Event
 from typing import Final
 
 import numpy as np
 import soundfile
 
-from engine.errors import Cancelled
+from engine.errors import Cancelled, EngineError
 from engine.export.documents import write_error
 from engine.messages.reading import Chapter, Place
 from engine.runtime.headless.chapter_speech import ChapterSpeech
 from engine.runtime.headless.offline_synthesis import SpeechRequest
 from engine.tts.base import TtsModel
+
+log = logging.getLogger(__name__)
 
 _CHARACTERS: Final = 1_500  # of a part: what a killed export makes again, and threads share
 _MOST_THREADS: Final = 4  # a model takes memory
@@ -32,13 +34,14 @@ LoadedVoice = tuple[TtsModel, SpeechRequest]
 
 @dataclass(frozen=True)
 class Part:
-    """Paragraphs of a chapter, from `first` to the end of `chapter`, which is cut there. `index`:
-    of the chapter; `file`: of the sound.
+    """Paragraphs of a chapter, from `first` to the one before `end`. `index`: of the chapter;
+    `file`: of the sound.
     """
 
     index: int
     chapter: Chapter
     first: int
+    end: int
     file: Path
 
 
@@ -55,23 +58,19 @@ class Watch:
 
 
 def parts_of(chapter: Chapter, index: int, folder: Path) -> list[Part]:
-    """Divide a chapter into parts."""
-    paragraphs = chapter.paragraphs
+    """Divide a chapter into parts. Their paragraphs are in the names of their files, because a
+    stopped export may have been divided otherwise.
+    """
     starts: list[int] = []
     length = 0
-    for number, paragraph in enumerate(paragraphs):
+    for number, paragraph in enumerate(chapter.paragraphs):
         if not starts or length + len(paragraph.text) > _CHARACTERS:
             starts.append(number)
             length = 0
         length += len(paragraph.text)
     return [
-        Part(
-            index,
-            replace(chapter, paragraphs=paragraphs[:end]),
-            start,
-            folder / f"{index:05}-{number:05}.flac",
-        )
-        for number, (start, end) in enumerate(pairwise([*starts, len(paragraphs)]))
+        Part(index, chapter, first, end, folder / f"{index:05}-{first:05}-{end:05}.flac")
+        for first, end in pairwise([*starts, len(chapter.paragraphs)])
     ]
 
 
@@ -82,21 +81,33 @@ def record(
     watch: Watch,
 ) -> None:
     """Record the parts that are missing, on several threads if models of this kind can speak side
-    by side; `load_again` loads another one. Cancelled. InvalidInput if the disk refuses.
+    by side; `load_again` loads another one. If it cannot, there is one thread fewer. Cancelled.
+    InvalidInput if the disk refuses.
     """
     missing = [part for part in parts if not part.file.exists()]
     threads = min(_MOST_THREADS, os.cpu_count() or 1, len(missing))
     helpers = threads - 1 if voice[0].info.side_by_side else 0
     waiting = iter(missing)  # a list's iterator may be shared by threads
-    stopped = Event()
+    faults: list[BaseException] = []  # the first one stops all threads
 
     def is_cancelled() -> bool:
-        return stopped.is_set() or watch.cancelled()
+        return bool(faults) or watch.cancelled()
 
     def help_out() -> None:
-        with load_again() as other:
-            for part in waiting:
-                _write(part, other, is_cancelled)
+        with ExitStack() as stack:
+            try:
+                other = stack.enter_context(load_again())
+            except EngineError as error:
+                log.warning("The export has one thread fewer: %s", error)
+                return
+            if other[0].info.voice_model != voice[0].info.voice_model:
+                return  # another voice, which replaces one that does not load
+            try:
+                for part in waiting:
+                    _write(part, other, is_cancelled)
+            except Exception as error:
+                faults.append(error)
+                raise
 
     with ThreadPoolExecutor(max(1, helpers)) as pool:
         try:
@@ -106,13 +117,16 @@ def record(
                 watch.show(sum(each.file.exists() for each in parts) / len(parts))
             for future in futures:
                 future.result()
-        except BaseException:
-            stopped.set()
+        except BaseException as error:
+            faults.append(error)
+            if isinstance(error, Cancelled):
+                raise faults[0] from None
             raise
 
 
 def _write(part: Part, voice: LoadedVoice, is_cancelled: Callable[[], bool]) -> None:
-    speech = ChapterSpeech(*voice, part.chapter, Place(part.index, part.first))
+    chapter = replace(part.chapter, paragraphs=part.chapter.paragraphs[: part.end])
+    speech = ChapterSpeech(*voice, chapter, Place(part.index, part.first))
     sample_rate = voice[0].info.sample_rate
     temporary = part.file.with_suffix(".part")
     try:

@@ -21,7 +21,7 @@ _LONGEST_BIG = 80
 _SPECIAL = re.compile(r"[$\\`\n∫∑∏]")
 _LIMITS = re.compile("[_^⁰¹²³⁴-⁾ⁱⁿ₀-₎ₐ-ₜᵢᵣᵤᵥⱼ]")
 _BIG = re.compile(
-    r"(?:∫(?:\{[^{}]*\}|\S)+\s.*?[^A-Za-z]d[A-Za-z]|[∑∏](?:\{[^{}]*\}|\S)+\s[^\s,;.!?]+)"
+    r"(?:∫(?:\{[^{}]*\}|\S)++\s.*?[^A-Za-z]d[A-Za-z]|[∑∏](?:\{[^{}]*\}|\S)++\s[^\s,;.!?]+)"
 )
 _FUNCTIONS = "sin cos tan log ln exp max min lim gcd lcm det mod arg sup inf cot sec csc".split()
 _DOLLAR = re.compile(r"(?<!\\)\$")
@@ -224,7 +224,8 @@ def _big(held: str) -> Verdict:
     """∫₀¹ x² dx, ∑_{i=1}^n i: it ends with its differential or its first term."""
     if len(held) > 1 and not _LIMITS.match(held[1]):
         return Verdict.NONE
-    if _BIG.fullmatch(held[:-1]) and not (held[-1].isalnum() or held[-1] in "_^{}()"):
+    goes_on = held[-1].isalnum() or held[-1] in "_^{}()"
+    if not goes_on and _BIG.fullmatch(held[:-1]):
         return Verdict.CLOSED_BEFORE
     ends = held[-1] == "\n"
     return Verdict.NONE if ends else _limited(held, _LONGEST_BIG) or Verdict.OPEN

@@ -193,6 +193,7 @@ def test_a_document_is_exported_by_another_process(page, qtbot, tmp_path, suffix
     export._job._command = [sys.executable, "-c", EXPORTS]
     export._job.reported.connect(lambda _: shares.append(export.bar.value() / export.bar.maximum()))
     dialog = export.choose()
+    page.on_event(replace(OPENED, path=Path("/x/other.epub")))  # while the dialog is open
     with qtbot.waitSignal(export._job.ended, timeout=20_000):
         dialog.fileSelected.emit(str(out))
         assert export.bar.isVisible()
@@ -209,7 +210,7 @@ def test_a_document_is_exported_by_another_process(page, qtbot, tmp_path, suffix
 def test_a_stopped_export_says_how_to_go_on(page):
     export = page.book.export
     export._job._command = [sys.executable, "-c", "import threading; threading.Event().wait()"]
-    export.start(Path("/x/a.m4b"))
+    export.start(Path("/x/book.epub"), Path("/x/a.m4b"))
     assert export.act.text() == "&Cancel"
     export.act.click()
     assert export.act.text() == "&Export…"

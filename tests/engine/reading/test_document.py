@@ -4,6 +4,7 @@ import os
 import zipfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.errors import InvalidInput
@@ -240,21 +241,56 @@ def test_a_long_text_with_one_heading_is_read_to_its_end(tmp_path):
     assert last.paragraphs[-1].text == "End."
 
 
-def test_word_documents_are_read(tmp_path):
-    def paragraph(text: str, style: str = "") -> str:
-        named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-        return f"<w:p>{named}<w:r><w:t>{text[:2]}</w:t></w:r><w:r><w:t>{text[2:]}</w:t></w:r></w:p>"
+@pytest.mark.parametrize("first", ["<main hidden>Later.</main>", "<main></main>"])
+def test_a_main_part_without_text_does_not_hide_another_one(first, tmp_path):
+    document = written(tmp_path, "a.html", f"<p>Menu</p>{first}<main>The text.</main>")
+    assert paragraphs(document)[0][1] == [(Kind.TEXT, "The text.")]
 
-    cells = "".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in ("Name", "Price"))
-    body = paragraph("Title", "Heading1") + paragraph("Some text.") + f"<w:tr>{cells}</w:tr>"
-    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+
+def word_document(path: Path, body: str) -> Document:
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", f"<w:document>{body}</w:document>")
-    assert paragraphs(open_document(tmp_path / "a.docx")) == [
+    return open_document(path)
+
+
+def word_paragraph(text: str, style: str = "", more: str = "") -> str:
+    named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    runs = f"<w:r><w:t>{text[:2]}</w:t>{more}</w:r><w:r><w:t>{text[2:]}</w:t></w:r>"
+    return f"<w:p>{named}{runs}</w:p>"
+
+
+def test_a_text_box_of_word_is_read_once_and_behind_its_paragraph(tmp_path):
+    inner = word_paragraph("The box", "Heading1") + word_paragraph("In it.")
+    box = f"<w:txbxContent>{inner}</w:txbxContent>"
+    both = f"<mc:Choice>{box}</mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback>"
+    body = word_paragraph("Around it.", more=f"<mc:AlternateContent>{both}</mc:AlternateContent>")
+    (chapter,) = paragraphs(word_document(tmp_path / "a.docx", f"{body}<w:tr><w:tc/></w:tr>"))
+    assert chapter[1] == [
+        (Kind.TEXT, "Around it."),
+        (Kind.HEADING, "The box"),
+        (Kind.TEXT, "In it."),
+    ]
+
+
+def test_word_documents_are_read(tmp_path):
+    cells = "".join(f"<w:tc>{word_paragraph(text)}</w:tc>" for text in ("Name", "Price"))
+    rest = word_paragraph("Some text.") + f"<w:tr>{cells}</w:tr>"
+    document = word_document(tmp_path / "a.docx", word_paragraph("Title", "Heading1") + rest)
+    assert paragraphs(document) == [
         ("Title", [(Kind.HEADING, "Title"), (Kind.TEXT, "Some text."), (Kind.TABLE, "Name; Price")])
     ]
 
 
 # ---------------------------------------------------------------------- what a document is
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "num_fds"), reason="only POSIX has descriptors")
+def test_a_folder_is_refused_and_leaves_nothing_open(tmp_path):
+    process = psutil.Process()
+    before = process.num_fds()
+    with pytest.raises(InvalidInput, match="cannot be opened"):
+        open_document(tmp_path)
+    assert process.num_fds() == before
 
 
 def test_a_moved_or_renamed_document_is_the_same_and_a_changed_one_is_another(tmp_path):

@@ -270,6 +270,12 @@ def test_a_pdf_whose_pages_are_the_same_without_end_is_bounded(tmp_path):
     assert len(document.chapter(0).paragraphs) <= 40
 
 
+def test_pages_of_dots_are_read_in_time(tmp_path):
+    dots = [Line(72, 750 - 1.5 * n, "." * 110, size=1) for n in range(440)]
+    pages = [[*dots, Line(72, 90, word, size=1)] for word in ("one", "two", "three", "four")]
+    assert _text(pdf(tmp_path / "a.pdf", pages)).endswith("four")
+
+
 def test_a_broken_table_of_objects_is_mended(tmp_path):
     path = pdf(tmp_path / "a.pdf", [[Line(72, 700, "Still to be read, all of it.")]])
     content = path.read_bytes()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import av
 import numpy as np
@@ -13,7 +13,7 @@ import psutil
 import pytest
 import soundfile
 
-from engine.errors import Cancelled, DeviceError, InvalidInput
+from engine.errors import Cancelled, DeviceError, InvalidInput, ModelError
 from engine.messages.reading import Place
 from engine.reading.audiobook import SUFFIXES
 from engine.reading.document import Document, open_document
@@ -310,6 +310,30 @@ def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
     np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
 
 
+def test_an_export_that_was_divided_otherwise_goes_on_without_a_word_twice(
+    book, tmp_path, monkeypatch
+):
+    def export(out: Path, model: FakeTts, watch: Watch | None = None) -> None:
+        export_book(book, out, SETTINGS, ReadingOptions(), watch, factories=fakes(model))
+
+    monkeypatch.setattr(recording, "_CHARACTERS", 40)
+    whole, out, first = tmp_path / "whole.wav", tmp_path / "b.wav", FakeTts()
+    export(whole, FakeTts())
+    with pytest.raises(Cancelled):
+        export(out, first, Watch(cancelled=lambda: "Stop." in first.spoken))
+    monkeypatch.setattr(recording, "_CHARACTERS", 10)
+    export(out, FakeTts())
+    np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
+
+
+def test_the_parts_of_a_chapter_share_its_text(book, tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "_CHARACTERS", 10)
+    chapter = book.chapter(0)
+    parts = recording.parts_of(chapter, 0, tmp_path)
+    assert len(parts) > 1
+    assert all(part.chapter is chapter for part in parts)
+
+
 class _SideBySide(FakeTts):
     @property
     def info(self) -> TtsInfo:
@@ -356,6 +380,53 @@ def test_a_fault_of_one_model_ends_the_export_and_the_other_one_too(
         export_book(book, out, SETTINGS, ReadingOptions(), factories=factories)
     assert all(model.closed for model in models)
     assert not out.exists()
+
+
+def test_a_fault_of_one_model_stops_the_other_one_at_once(book, tmp_path, monkeypatch):
+    has_failed = Event()
+
+    def fail(text: str) -> None:
+        raise DeviceError("Broken.")
+
+    models = [_SideBySide(lambda _: has_failed.wait(20)), _SideBySide(fail)]
+    models[1].close = has_failed.set
+    factories = _on_two_threads(models, monkeypatch)
+    with pytest.raises(DeviceError):
+        export_book(book, tmp_path / "b.wav", SETTINGS, ReadingOptions(), factories=factories)
+    assert "it." not in models[0].spoken
+
+
+class _Substitute(FakeTts):
+    @property
+    def info(self) -> TtsInfo:
+        return replace(super().info, edition="other")
+
+    def voices(self) -> tuple[Voice, ...]:
+        return (Voice("Tone", "fake other"),)
+
+
+@pytest.mark.parametrize("loads", [False, True])
+def test_a_model_that_loads_once_only_records_alone(loads, book, tmp_path, monkeypatch):
+    """With "auto" a substitute is loaded, whose voice is another one."""
+    has_tried = Event()
+    model, substitute = _SideBySide(lambda _: has_tried.wait(20)), _Substitute()
+    substitute.close = has_tried.set
+    made = [model]
+
+    def load(settings: SpeechSettings, progress: object) -> FakeTts:
+        if made:
+            return made.pop()
+        if loads:
+            return substitute
+        has_tried.set()
+        raise ModelError("No memory.")
+
+    factories = replace(_on_two_threads([model], monkeypatch), synthesiser=load)
+    out = tmp_path / "b.wav"
+    seconds = export_book(book, out, SETTINGS, ReadingOptions(), factories=factories)
+    assert soundfile.info(out).duration == pytest.approx(seconds)
+    assert model.spoken[-1] == "it."
+    assert substitute.spoken == []
 
 
 def test_of_two_exports_at_once_the_second_is_refused_and_the_first_unharmed(book, tmp_path):

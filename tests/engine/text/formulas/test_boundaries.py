@@ -82,7 +82,8 @@ def test_an_opening_without_an_end_does_not_swallow_the_reply(opening, longest):
 
 
 @pytest.mark.parametrize(
-    "unit", ["$", "$$", "\\(", "\\[", "\\frac{", "$x", "\\begin{", "$5 + ", "\\"]
+    "unit",
+    ["$", "$$", "\\(", "\\[", "\\frac{", "$x", "\\begin{", "$5 + ", "\\", "∑_{}", "∫^{}"],
 )
 def test_repeated_openings_take_linear_time(unit):
     text = unit * (10_000 // len(unit))
