@@ -5,15 +5,13 @@ Invariant: every command in words is a Shortcut or is listed here; an unknown on
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QClipboard, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 
 from app.about import AboutPage
 from app.keys import KeysCard, Shortcut
 from app.language import tr
-from app.presence.selection import SelectedText
 from engine import api
 
 if TYPE_CHECKING:
@@ -62,28 +60,11 @@ def ask_removal(window: "Window") -> None:
 
 
 def read_clipboard(window: "Window") -> None:
-    _read(window, QGuiApplication.clipboard().text(), tr("There is no text in the clipboard."))
+    read_aloud(window, QGuiApplication.clipboard().text(), tr("There is no text in the clipboard."))
 
 
-def read_selection(window: "Window") -> None:
-    """Read the text that is selected in any program, or else what was copied."""
-    if QGuiApplication.platformName().startswith("wayland"):
-        selection = SelectedText(window)
-        selection.found.connect(partial(_read_selected, window))
-        selection.ask()
-    else:
-        clipboard = QGuiApplication.clipboard()
-        kept = clipboard.supportsSelection()
-        _read_selected(window, clipboard.text(QClipboard.Mode.Selection) if kept else "")
-
-
-def _read_selected(window: "Window", selected: str) -> None:
-    nothing = tr("Nothing is selected, and there is no text in the clipboard.")
-    text = selected if selected.strip() else QGuiApplication.clipboard().text()
-    _read(window, text, nothing)
-
-
-def _read(window: "Window", text: str, nothing: str) -> None:
+def read_aloud(window: "Window", text: str, nothing: str) -> None:
+    """Read a text that stays private; without one, show `nothing`."""
     if not text.strip():
         window.notice.on_event(api.Notice(nothing))
         return

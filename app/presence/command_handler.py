@@ -7,10 +7,10 @@ real state.
 import os
 from collections.abc import Callable
 
-from app.actions import read_selection
 from app.language import tr
 from app.look.page import bring_to_front
 from app.presence.ipc_client import Message, Order, ProgramState
+from app.presence.selection import read_selection
 from app.window import Window
 from engine.api import Command, Phase, Speak, StopReply
 

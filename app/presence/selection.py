@@ -5,14 +5,20 @@ Invariant: nothing here waits; a program that does not answer in time has nothin
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QClipboard, QGuiApplication
 
+from app.actions import read_aloud
+from app.language import tr
 from app.presence.bus import Address, Bus, is_error
 
 if TYPE_CHECKING:
     from jeepney import Message
+
+    from app.window import Window
 
 _WITHIN_MS: Final = 700
 _MOST: Final = 3_000  # objects of the window
@@ -26,6 +32,24 @@ _TEXT: Final = "org.a11y.atspi.Text"
 
 Node = tuple[str, str]  # the program's name on the bus, and the object's path
 Position = tuple[int, ...]  # the numbers of the children that lead to an object
+
+
+def read_selection(window: "Window") -> None:
+    """Read the text that is selected in any program, or else what was copied."""
+    if QGuiApplication.platformName().startswith("wayland"):
+        selection = SelectedText(window)
+        selection.found.connect(partial(_read_selected, window))
+        selection.ask()
+    else:
+        clipboard = QGuiApplication.clipboard()
+        kept = clipboard.supportsSelection()
+        _read_selected(window, clipboard.text(QClipboard.Mode.Selection) if kept else "")
+
+
+def _read_selected(window: "Window", selected: str) -> None:
+    nothing = tr("Nothing is selected, and there is no text in the clipboard.")
+    text = selected if selected.strip() else QGuiApplication.clipboard().text()
+    read_aloud(window, text, nothing)
 
 
 class SelectedText(QObject):

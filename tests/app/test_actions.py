@@ -7,12 +7,10 @@ from PySide6.QtWidgets import QApplication, QLabel
 from app import language
 from app.about import AboutPage
 from app.actions import act as do
-from app.actions import read_selection
 from app.keys import _MENU, KeysCard, MoreMenu, Shortcut
 from app.models import ModelsPage
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Message, Order
-from app.presence.selection import SelectedText
 from engine import api
 from engine.llm.skills.matching.repertoire import repertoire
 from tests.engine.llm.skills.test_first_hour import conversation
@@ -122,17 +120,3 @@ def test_the_selection_is_read_aloud_and_where_there_is_none_what_was_copied(win
     handler.do(Order.SELECTION)
     assert len(posted) == 2
     assert "selected" in window.notice.text()
-
-
-def test_wayland_asks_the_program_with_the_focus_for_its_selection(window, posted, monkeypatch):
-    asked = []
-    monkeypatch.setattr(QGuiApplication, "platformName", lambda: "wayland")
-    monkeypatch.setattr(SelectedText, "ask", lambda selection: asked.append(selection))
-    QGuiApplication.clipboard().setText("What was copied.")
-    CommandHandler().serve(window)
-    read_selection(window)
-    assert posted == []
-    asked[0].found.emit("What is selected.")
-    assert posted[-1] == api.Speak("What is selected.", private=True)
-    asked[0].found.emit("")
-    assert posted[-1] == api.Speak("What was copied.", private=True)

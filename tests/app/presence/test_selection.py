@@ -3,9 +3,11 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
 
 from app.presence.bus import Bus
-from app.presence.selection import SelectedText, joined
+from app.presence.selection import SelectedText, joined, read_selection
+from engine import api
 
 ACTIVE, FOCUSED, SHOWING = 1 << 1, 1 << 12, 1 << 25
 
@@ -118,3 +120,16 @@ def test_without_a_bus_nothing_is_found(qtbot, monkeypatch):
 
 def test_texts_without_a_place_in_another_one_have_lines_of_their_own():
     assert joined({(2,): "last", (0, 1): "first", (0, 2): " "}) == "first\nlast"
+
+
+def test_wayland_asks_the_program_with_the_focus_for_its_selection(window, posted, monkeypatch):
+    asked = []
+    monkeypatch.setattr(QGuiApplication, "platformName", lambda: "wayland")
+    monkeypatch.setattr(SelectedText, "ask", lambda selection: asked.append(selection))
+    QGuiApplication.clipboard().setText("What was copied.")
+    read_selection(window)
+    assert posted == []
+    asked[0].found.emit("What is selected.")
+    assert posted[-1] == api.Speak("What is selected.", private=True)
+    asked[0].found.emit("")
+    assert posted[-1] == api.Speak("What was copied.", private=True)
