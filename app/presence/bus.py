@@ -220,6 +220,13 @@ def is_error(message: "Message") -> bool:
     return str(message.header.message_type.name) == "error"
 
 
+def signature_of(message: "Message") -> str:
+    """Return the signature of a method's result; empty for an error or a result without values."""
+    from jeepney import HeaderFields
+
+    return "" if is_error(message) else str(message.header.fields.get(HeaderFields.signature, ""))
+
+
 def error_of(message: "Message") -> str:
     """Return the text of an error message; empty if it has none."""
     body = message.body

@@ -1,7 +1,8 @@
-"""The text that is selected in the program with the focus, asked of it over AT-SPI, the interface
-of screen readers. Wayland tells a selection only to the program that has the focus.
+"""The text that is selected in any program. X11 gives it to everyone, Wayland only to the program
+with the focus; there that program is asked over AT-SPI, the interface of screen readers.
 
-Invariant: nothing here waits; a program that does not answer in time has nothing selected.
+Invariant: once the buses are connected, nothing here waits. A program that does not answer in time,
+or not as AT-SPI says, has nothing selected.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from PySide6.QtGui import QClipboard, QGuiApplication
 
 from app.actions import read_aloud
 from app.language import tr
-from app.presence.bus import Address, Bus, is_error
+from app.presence.bus import Address, Bus, signature_of
 
 if TYPE_CHECKING:
     from jeepney import Message
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _WITHIN_MS: Final = 700
 _MOST: Final = 3_000  # objects of the window
+_DEEPEST: Final = 100  # objects within each other
 _MOST_CHARACTERS: Final = 100_000  # of one object
 _ACTIVE, _FOCUSED, _SHOWING = 1, 12, 25  # bits of an object's state
 _INNER: Final = "\ufffc"  # stands in a text for an object that has a text of its own
@@ -29,6 +31,13 @@ _LAUNCHER: Final = Address("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
 _ROOT: Final = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 _ACCESSIBLE: Final = "org.a11y.atspi.Accessible"
 _TEXT: Final = "org.a11y.atspi.Text"
+_SIGNATURES: Final = {  # of the results: any program may answer anything
+    "GetAddress": "s",
+    "GetChildren": "a(so)",
+    "GetState": "au",
+    "GetSelection": "ii",
+    "GetText": "s",
+}
 
 Node = tuple[str, str]  # the program's name on the bus, and the object's path
 Position = tuple[int, ...]  # the numbers of the children that lead to an object
@@ -53,7 +62,7 @@ def _read_selected(window: "Window", selected: str) -> None:
 
 
 class SelectedText(QObject):
-    """Asks once. `make_bus` makes a connection that is not connected yet.
+    """One question for the selected text. `make_bus` makes a connection that is not connected yet.
 
     Signals:
         found(str): the text; empty = nothing is selected, or no program says so.
@@ -71,18 +80,16 @@ class SelectedText(QObject):
         self._is_over = False
 
     def ask(self) -> None:
-        """Begin; `found` comes in less than a second."""
-        QTimer.singleShot(_WITHIN_MS, self, self._end)
-        if self._session.connect_to_session():
-            self._session.call(_LAUNCHER, "GetAddress", answered=self._on_address)
-        else:
-            self._end()
-
-    def _on_address(self, message: "Message") -> None:
-        if self._is_over or is_error(message) or not self._bus.connect_to(str(message.body[0])):
+        """Begin. `found` comes within 0.7 s of the connection."""
+        if not self._session.connect_to_session():
             self._end()
             return
-        self._children(_ROOT, self._look_at_program)
+        QTimer.singleShot(_WITHIN_MS, self, self._end)
+        self._ask(self._session, _LAUNCHER, "GetAddress", self._look_at_programs)
+
+    def _look_at_programs(self, address: str) -> None:
+        if self._bus.connect_to(address):
+            self._children(_ROOT, self._look_at_program)
 
     def _look_at_program(self, program: Node, position: Position) -> None:
         self._children(program, self._look_at_window, position)
@@ -97,7 +104,7 @@ class SelectedText(QObject):
     def _look_at(self, node: Node, position: Position) -> None:
         """Look at an object of the active window, and at all below it."""
         self._seen += 1
-        if self._seen > _MOST:
+        if self._seen > _MOST or len(position) > _DEEPEST:
             return
 
         def on_state(low: int) -> None:
@@ -118,7 +125,7 @@ class SelectedText(QObject):
         self._state(node, on_state)
 
     def _state(self, node: Node, then: Callable[[int], None]) -> None:
-        self._call(node, _ACCESSIBLE, "GetState", lambda state: then(state[0]))
+        self._call(node, _ACCESSIBLE, "GetState", lambda state: then((*state, 0)[0]))
 
     def _children(
         self, node: Node, then: Callable[[Node, Position], None], position: Position = ()
@@ -138,17 +145,28 @@ class SelectedText(QObject):
         signature: str = "",
         body: tuple[Any, ...] = (),
     ) -> None:
+        self._ask(self._bus, Address(node[1], node[0], interface), method, then, signature, body)
+
+    def _ask(
+        self,
+        bus: Bus,
+        address: Address,
+        method: str,
+        then: Callable[..., None],
+        signature: str = "",
+        body: tuple[Any, ...] = (),
+    ) -> None:
         """Call a method; an error counts as no answer. The last answer ends the search."""
 
         def on_answer(message: "Message") -> None:
-            if not self._is_over and not is_error(message):
+            if not self._is_over and signature_of(message) == _SIGNATURES[method]:
                 then(*message.body)
             self._awaited -= 1  # after the calls that the answer leads to
             if not self._awaited:
                 self._end()
 
         self._awaited += 1
-        self._bus.call(Address(node[1], node[0], interface), method, signature, body, on_answer)
+        bus.call(address, method, signature, body, on_answer)
 
     def _end(self) -> None:
         if self._is_over:

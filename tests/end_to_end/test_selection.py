@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.presence import selection
 from app.presence.bus import Bus
 from app.presence.selection import SelectedText
 from tests.help.machine import at_spi, private_bus
@@ -46,6 +47,7 @@ def test_what_is_selected_in_another_program_is_found(qtbot, monkeypatch):
             "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
         }
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+        monkeypatch.setattr(selection, "_WITHIN_MS", 20_000)  # on a busy machine
         with at_spi.at_spi(environment) as reader:
             editor = subprocess.Popen([sys.executable, "-c", EDITOR], env=environment)
             try:
@@ -53,7 +55,7 @@ def test_what_is_selected_in_another_program_is_found(qtbot, monkeypatch):
                 qtbot.waitUntil(lambda: reader.is_active(window), timeout=20_000)
                 parent = Bus()
                 asked = SelectedText(parent)
-                with qtbot.waitSignal(asked.found) as found:
+                with qtbot.waitSignal(asked.found, timeout=30_000) as found:
                     asked.ask()
             finally:
                 editor.kill()

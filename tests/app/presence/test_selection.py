@@ -2,9 +2,11 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from jeepney import HeaderFields
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 
+from app.presence import selection
 from app.presence.bus import Bus
 from app.presence.selection import SelectedText, joined, read_selection
 from engine import api
@@ -13,14 +15,15 @@ ACTIVE, FOCUSED, SHOWING = 1 << 1, 1 << 12, 1 << 25
 
 
 class Programs(Bus):
-    """AT-SPI's bus with a tree of objects: their state, children, selected text and where it
-    begins. `silent`: methods that are never answered.
+    """AT-SPI's bus with a tree of objects: their state, children, text and what is selected in it.
+    `silent`: methods that are never answered; `strange`: answers of other types than AT-SPI's.
     """
 
-    def __init__(self, parent, windows, silent=()):
+    def __init__(self, parent, windows, silent=(), strange=()):
         super().__init__(parent)
         self.root = {"children": [{"children": windows}]}
         self.silent = silent
+        self.strange = dict(strange)
 
     def connect_to(self, address):
         return bool(address)
@@ -28,43 +31,42 @@ class Programs(Bus):
     def call(self, address, method, signature="", body=(), answered=lambda message: None):
         if method in self.silent:
             return
-        if method == "GetAddress":
-            answer = "unix:path=/a11y"
-        else:
-            answer = self._answer(address, method, body)
-        kind = "error" if answer is None else "method_return"
-        body = answer if method == "GetSelection" else (answer,)
-        header = SimpleNamespace(message_type=SimpleNamespace(name=kind))
-        message = SimpleNamespace(header=header, body=body)
+        found = self.strange.get(method) or self._answer(address, method, body)
+        fields = {} if found is None else {HeaderFields.signature: found[0]}
+        kind = SimpleNamespace(name="error" if found is None else "method_return")
+        header = SimpleNamespace(message_type=kind, fields=fields)
+        message = SimpleNamespace(header=header, body=() if found is None else found[1])
         QTimer.singleShot(0, self, partial(answered, message))
 
     def _answer(self, address, method, body):
-        node = self.root
-        if address.path.startswith("/at"):
-            for number in address.path.removeprefix("/at").strip("/").split("/"):
-                node = node["children"][int(number)]
-        at = address.path if address.path.startswith("/at") else "/at"
+        """The signature and the values; None for an error."""
+        if method == "GetAddress":
+            return "s", ("unix:path=/a11y",)
+        node, inside = self.root, address.path.removeprefix("/at").strip("/")
+        for number in inside.split("/") if address.path.startswith("/at/") else ():
+            node = node["children"][int(number)]
+        at = address.path if address.path.startswith("/at/") else "/at"
+        text, selected = node.get("text"), node.get("selected")
         match method:
             case "GetChildren":
-                return [("app", f"{at}/{n}") for n in range(len(node.get("children", [])))]
+                children = range(len(node.get("children", [])))
+                return "a(so)", ([("app", f"{at}/{number}") for number in children],)
             case "GetState":
-                return [node.get("state", SHOWING), 0]
-            case "GetSelection":
-                whole = node.get("text")
-                if whole is None:
-                    return None
-                first = whole.find(node.get("selected", "\0"))
-                return (first, first + len(node["selected"])) if first >= 0 else (0, 0)
+                return "au", ([node.get("state", SHOWING), 0],)
+            case "GetSelection" if text is not None:
+                first = text.find(selected)
+                return "ii", ((first, first + len(selected)) if first >= 0 else (0, 0))
             case "GetText":
-                return node["text"][body[0] : body[1]]
+                return "s", (text[body[0] : body[1]],)
+        return None
 
 
 @pytest.fixture
 def said(qtbot, monkeypatch):
-    def ask(*windows, silent=()):
+    def ask(*windows, silent=(), strange=()):
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/session")
         parent = Bus()
-        asked = SelectedText(parent, lambda owner: Programs(owner, list(windows), silent))
+        asked = SelectedText(parent, lambda owner: Programs(owner, list(windows), silent, strange))
         with qtbot.waitSignal(asked.found, timeout=5_000) as found:
             asked.ask()
         return found.args[0]
@@ -103,10 +105,35 @@ def test_a_program_that_does_not_answer_has_nothing_selected(said, silent):
     assert said(window(text("this one", "one")), silent=silent) == ""
 
 
-def test_a_program_without_end_is_not_looked_through(said):
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [
+        ("GetAddress", ("u", (7,))),
+        ("GetChildren", ("as", (["app"],))),
+        ("GetState", ("au", ([],))),
+        ("GetState", ("s", ("active",))),
+        ("GetSelection", ("s", ("0, 4",))),
+        ("GetText", ("i", (4,))),
+    ],
+)
+def test_what_at_spi_does_not_answer_so_is_no_selection(said, method, answer):
+    assert said(window(text("this one", "one")), strange={method: answer}.items()) == ""
+
+
+def test_a_tree_without_end_is_left(said, monkeypatch):
+    """Long before the time is over, which would end it, too."""
+    monkeypatch.setattr(selection, "_WITHIN_MS", 60_000)
+    monkeypatch.setattr(selection, "_MOST", 200)
     endless = {"state": SHOWING, "children": []}
     endless["children"] = [endless, endless]
     assert said(window(endless)) == ""
+
+
+def test_texts_within_each_other_without_end_are_left(said, monkeypatch):
+    monkeypatch.setattr(selection, "_WITHIN_MS", 60_000)
+    inner = text("\ufffc", "\ufffc")
+    inner["children"] = [inner]
+    assert said(window(inner)) == ""
 
 
 def test_without_a_bus_nothing_is_found(qtbot, monkeypatch):
