@@ -89,7 +89,7 @@ def encode_shards(
     run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
     """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. An encoded shard
-    carries the hash of what it was made from. The values must be picklable.
+    carries the hash of its sources. The values must be picklable.
     """
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     hashes = tuple(map(file_hash, files))

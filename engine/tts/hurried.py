@@ -118,7 +118,7 @@ class Hurried:
 
     def rewind(self, sample: int) -> int | None:
         """See TtsSession. Speech that was made shorter is taken back from the end of a frame: the
-        stretch goes on as it was then, with what the session keeps, and at the new speed.
+        stretch goes on as it was then, with the samples that the session keeps, at the new speed.
         """
         if sample < self._state.plain_from:
             return self._rewind_hurried(sample)

@@ -105,7 +105,7 @@ class Book:
 
     def _starts(self, place: Place, unit: Unit, way: int) -> Iterator[Place]:
         """Yield the beginnings of sentences, paragraphs or chapters from the paragraph of a place
-        on, or back (`way` -1). What has no words has none.
+        on, or back (`way` -1). A paragraph without words has none.
         """
         first = min(place.chapter, self.count - 1)
         for chapter in range(first, self.count) if way > 0 else range(first, -1, -1):

@@ -264,8 +264,8 @@ class LanguageModelWorker(Actor[Task]):
         )
 
     def _open_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
-        """Yield the text that is read out, what the model writes, or what it writes after such a
-        text. An unanswered question is answered with the fault of the chosen model.
+        """Yield the text that is read out, or the model's text, or the one and then the other. An
+        unanswered question is answered with the fault of the chosen model.
         """
         if reply.text is not None:
             yield TextDelta(reply.text)

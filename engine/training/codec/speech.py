@@ -91,7 +91,7 @@ class CorpusUtterance:
 
 
 def read_speech(run: Run, hours: float) -> Sides[CorpusUtterance]:
-    """Read the first `hours` of the corpus. InvalidInput if there is no speech to train on."""
+    """Read the first `hours` of the corpus. InvalidInput if it contains none."""
     spoken = (each for shard in first_shards(run, hours) for each in shard.spoken())
     return split(run.recipe, (CorpusUtterance(*each) for each in spoken))
 
