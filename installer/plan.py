@@ -27,9 +27,6 @@ class Goal(Enum):
     TEST = "test"  # everything, and the tools of the checks
 
     @property
-    def needs_llm(self) -> bool:
-        return self in (Goal.LLM, Goal.TEST)
-
-    @property
-    def needs_dev(self) -> bool:
-        return self is Goal.TEST
+    def tools(self) -> tuple[str, ...]:
+        """The files of pins that the goal needs beside those of RUN."""
+        return {Goal.LLM: ("llm",), Goal.TEST: ("dev", "llm")}.get(self, ())
