@@ -1,7 +1,10 @@
 """The folder of one user's installation: environments, their cache, the pointer and the launcher.
 
 Invariant: everything that Rubato installs for a user is below one folder, except the menu entry and
-the link in the search path. Voices, models and settings are elsewhere and never touched here.
+the link in the search path. Voices, models and settings are elsewhere and never touched here. The
+pointer names the current environment and the one it replaced, which stays until the next update: a
+small file that is only replaced as a whole, by a process that holds the lock of the home. Its first
+line is the current environment, so a launcher in any language can read it.
 """
 
 import errno
@@ -54,16 +57,49 @@ class Home:
         """Saved payloads, for repairs without their archives: payload/VERSION."""
         return self.folder / "payload"
 
+    def versions(self) -> tuple[str, str]:
+        """Return the environment in use and the one it replaced, each "" if there is none. An
+        unreadable file counts as missing, and so does a name that is a path to somewhere else.
+        """
+        try:
+            lines = self.current_file.read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            lines = []
+        names = [line if _ENVIRONMENT.fullmatch(line) else "" for line in (*lines, "", "")]
+        return names[0], names[1]
+
+    def switch(self, name: str) -> None:
+        """Make a complete environment current, keep the previous one. SetupError if incomplete."""
+        if not self.is_complete(name):
+            raise SetupError(f"{name} is not complete, so it is not used.")
+        old = self.versions()
+        if old[0] != name:
+            before = (each for each in old if each != name)
+            self._point_to(name, next(filter(self.is_complete, before), ""))
+
+    def roll_back(self) -> str:
+        """Make the previous environment current and return it. SetupError if there is none."""
+        with opened(self):
+            previous = self.versions()[1]
+            if not self.is_complete(previous):
+                raise SetupError("There is no earlier version to go back to.")
+            self._point_to(previous, "")
+        return previous
+
+    def _point_to(self, *names: str) -> None:
+        write_atomically(self.current_file, "".join(f"{name}\n" for name in names))
+
     def env(self, name: str) -> Path:
         return self.folder / name
 
     def python(self, name: str) -> Path:
         """Return the interpreter of an environment."""
-        return python_in(self.env(name))
+        inside = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
+        return self.env(name) / inside
 
     def is_complete(self, name: str) -> bool:
         """Return whether the environment is complete and its interpreter still exists."""
-        return (self.env(name) / _MADE).is_file() and self.python(name).exists()
+        return bool(name) and (self.env(name) / _MADE).is_file() and self.python(name).exists()
 
     def mark_complete(self, name: str) -> None:
         write_atomically(self.env(name) / _MADE, "")
@@ -101,10 +137,6 @@ class Home:
 
 def _remove_tree(path: Path) -> None:
     shutil.rmtree(windows.verbatim(path), ignore_errors=True)
-
-
-def python_in(env: Path) -> Path:
-    return env / "Scripts" / "python.exe" if os.name == "nt" else env / "bin" / "python"
 
 
 def expand(chosen: str) -> Path:

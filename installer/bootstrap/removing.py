@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from installer.bootstrap import current_version, desktop, windows
+from installer.bootstrap import desktop, windows
 from installer.bootstrap.paths import Home, expand, opened
 
 NAME = "rubato"
@@ -46,8 +46,7 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
     left: list[Path] = []
     if home.folder.exists():
         with opened(home):
-            found = current_version.read(home).current
-            if found:
+            if found := home.versions()[0]:
                 desktop.leave_speech_dispatcher(home.python(found), env)
                 home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
             desktop.remove_launcher(home)
