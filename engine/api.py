@@ -57,8 +57,7 @@ if TYPE_CHECKING:
         pick_recogniser,
         pick_synthesiser,
     )
-    from engine.doctor import examine
-    from engine.doctor.diagnostics import diagnostics
+    from engine.doctor import diagnostics, examine
     from engine.export.comparison import comparison_table, write_comparison
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
