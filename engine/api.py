@@ -48,7 +48,7 @@ from engine.translatable import Translatable as Translatable
 if TYPE_CHECKING:
     from engine.asr.pick import choose as choose_recogniser
     from engine.asr.wake.choice import is_taught as is_wake_phrase_taught
-    from engine.bench.machine import (
+    from engine.bench import (
         bench,
         bench_recognisers,
         bench_synthesisers,
