@@ -17,9 +17,9 @@ from starlette.types import ASGIApp
 from engine.runtime.factories import standard_factories
 from engine.serve.address import Address
 from engine.serve.application import Access, application
-from engine.serve.cluster.voice_copies import Copies, keep
 from engine.serve.limits import Limits
 from engine.serve.service import Service
+from engine.serve.voices import Copies, keep
 from engine.settings import Settings
 
 NAME: Final = "rubato"
