@@ -106,7 +106,7 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
             hint="Leave out --wyoming or --replicas.",
         )
     from engine.serve.application import Access
-    from engine.serve.cluster.deployment import Plan, start, stop
+    from engine.serve.deployment import Plan, start, stop
     from engine.serve.voices import copies
 
     access = Access(address.names(settings), own_token(), () if address.is_here else ("/",))

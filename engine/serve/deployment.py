@@ -23,7 +23,7 @@ from engine.serve.voices import Copies, keep
 from engine.settings import Settings
 
 NAME: Final = "rubato"
-ROUTER: Final = "engine.serve.cluster.free_slots:FreeSlots"
+ROUTER: Final = "engine.serve.free_slots:FreeSlots"
 DRAIN_S: Final = 600.0  # for the utterances of a replica to be removed
 
 
