@@ -284,8 +284,9 @@ class _Client:
         pcm, text = np.concatenate([*self._heard, rest]), ""
         await self._tell("transcript-start", language=language)
         async for segment in self._service.ears.segments(pcm, asked.language):
-            text += segment.delta
-            await self._tell("transcript-chunk", text=segment.delta)
+            delta = f" {segment.text}" if text else segment.text
+            text += delta
+            await self._tell("transcript-chunk", text=delta)
         await self._tell("transcript", text=text, language=language)
         await self._tell("transcript-stop")
         self._listen(None)
