@@ -8,7 +8,7 @@ imports a library before that.
 
 import os
 
-from engine.machine import deferred
+from engine import deferred
 
 # Neither a setting nor the environment can change them: nothing is reported, here and in child
 # processes.

@@ -128,7 +128,7 @@ class Engine:
         history_path: Path | None = None,
         factories: "Factories | None" = None,
     ) -> None:
-        from engine.machine.memory import collect_young_only
+        from engine.machine import collect_young_only
 
         collect_young_only()  # until everything has started
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
@@ -153,7 +153,7 @@ class Engine:
         engine's thread before this returns. A thread that does not end is named in a Notice.
         EngineError when `emit` does not return.
         """
-        from engine.machine.memory import collect_all_at_the_end
+        from engine.machine import collect_all_at_the_end
 
         self._conductor.stop()
         collect_all_at_the_end()

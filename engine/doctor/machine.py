@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+from engine import machine as hardware
 from engine import settings_file as file
 from engine.doctor.finding import Finding, fault, ok, version_of, warning
-from engine.machine import graphics_card as card
 from engine.settings import Settings
 
 SETUP = "Run `make run`: it installs what is missing."
@@ -49,9 +49,9 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
         yield fault(part, "torch is not installed.", SETUP)
         return
     version = version_of("torch")
-    if card.is_usable():
+    if hardware.has_usable_card():
         yield from _cuda()
-    elif card.has_driver():
+    elif hardware.has_card_driver():
         advice = "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver."
         if sys.platform == "win32":
             advice = _cuda_on_windows(version)

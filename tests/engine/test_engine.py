@@ -7,7 +7,7 @@ from importlib.metadata import Distribution
 import pytest
 
 from engine import licences
-from engine.machine.deferred import DEFERRED
+from engine.deferred import DEFERRED
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
 from tests.help.process.fresh_python import prints
@@ -83,7 +83,7 @@ OLDER = """
 from importlib import metadata
 found = metadata.version
 metadata.version = lambda name: "2.6.0+debian" if name == "torch" else found(name)
-from engine.machine.deferred import DEFERRED
+from engine.deferred import DEFERRED
 print(*DEFERRED)
 """
 

@@ -59,7 +59,7 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, capability: tuple[int, int] |
     torch = SimpleNamespace(__version__="2.13.0", version=SimpleNamespace(cuda="13.0"), cuda=cuda)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
-    monkeypatch.setattr(machine.card, "has_driver", lambda: capability is not None)
+    monkeypatch.setattr(machine.hardware, "has_card_driver", lambda: capability is not None)
 
 
 def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(monkeypatch):
@@ -72,7 +72,7 @@ def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(mo
     assert one(machine.graphics_card).state is State.OK
     wanted = change(Settings(), "speech.device", "cuda")
     assert one(machine.graphics_card, wanted).state is State.WARNING
-    monkeypatch.setattr(machine.card, "has_driver", lambda: True)
+    monkeypatch.setattr(machine.hardware, "has_card_driver", lambda: True)
     assert "cannot use it" in one(machine.graphics_card).text
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
     assert one(machine.graphics_card).state is State.FAULT
@@ -81,7 +81,7 @@ def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(mo
 def test_on_windows_the_advice_is_the_command_that_takes_a_torch_with_cuda(monkeypatch):
     """Not the setup, which would take the same torch again."""
     fake_torch(monkeypatch, capability=None)
-    monkeypatch.setattr(machine.card, "has_driver", lambda: True)
+    monkeypatch.setattr(machine.hardware, "has_card_driver", lambda: True)
     assert "make run" in one(machine.graphics_card).advice
     monkeypatch.setattr(machine.sys, "platform", "win32")
     monkeypatch.setattr(machine, "version_of", lambda name: TORCH.partition("==")[2] + "+cpu")
