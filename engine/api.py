@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from engine.export.comparison import comparison_table, write_comparison
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
-    from engine.licences import text_of as licence_of
     from engine.licences import works
     from engine.llm.registry import preload
     from engine.models.library import ModelLibrary

@@ -204,13 +204,7 @@ def licence_texts() -> str:
         return re.sub(r"[-_. ]+", "-", name).lower()
 
     wanted = {key(pin.name) for pin in pins(pinned(PINS))} | {"rubato", "rubato-sans-(font)"}
-    sections = []
-    for work in licences.works():
-        if key(work.name) in wanted:
-            head = f"{work.name} {work.version}".strip() + f": {work.terms}"
-            text = licences.text_of(work).strip() or "The package contains no licence text."
-            sections.append(f"{head}\n{'=' * len(head)}\n\n{text}\n")
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(work.page() for work in licences.works() if key(work.name) in wanted) + "\n"
 
 
 # --------------------------------------------------------------------- vulnerabilities
