@@ -166,14 +166,12 @@ def _merged(old: Any, new: Any) -> Any:
 # --------------------------------------------------------------------------- what is said
 
 
-class _Kept(Wire):
-    model_config = ConfigDict(extra="ignore")  # unknown fields are common
-
-
-class Part(_Kept):
+class Part(Wire):
     """One part of a message; a spoken one has a transcript, a written one a text. `audio`: sound in
     base64 without a transcript; it is not stored.
     """
+
+    model_config = ConfigDict(extra="ignore")  # unknown fields are common
 
     type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
     text: Text | None = None
@@ -189,7 +187,9 @@ class Part(_Kept):
         setattr(self, "transcript" if "audio" in self.type else "text", text)
 
 
-class _Item(_Kept):
+class _Item(Wire):
+    model_config = ConfigDict(extra="ignore")
+
     id: Text = Field(default_factory=partial(new_key, "item"))
     object: Literal["realtime.item"] = "realtime.item"
     status: Literal["in_progress", "completed", "incomplete"] = "completed"
@@ -301,14 +301,11 @@ class Conversation:
             at = 0 if after == "root" else self._items.index(self.find(after)) + 1
         before = self._items[at - 1].id if at else None
         self._items.insert(at, item)
-        self._trim(item)
-        return before
-
-    def _trim(self, kept: Item) -> None:
         sizes = [len(each.model_dump_json()) for each in self._items]
         while len(sizes) > _MOST_ITEMS or sum(sizes) > _MOST_CHARACTERS:
-            oldest = 1 if self._items[0] is kept else 0
+            oldest = 1 if self._items[0] is item else 0
             del self._items[oldest], sizes[oldest]
+        return before
 
     def find(self, key: str, known_as: str = Refusal.code) -> Item:
         """Return the item with this id. Refusal for an unknown one, see its `known_as`."""
@@ -336,13 +333,11 @@ class Conversation:
         for item in self._items:
             if isinstance(item, Call) and item.call_id in results:
                 chat += [item.chat_message, results[item.call_id].chat_message]
-            elif (
-                isinstance(item, Message)
-                and item.role != "system"
-                and (text := marked_text(item.chat_message))
-            ):
-                if chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
-                    chat[-1]["content"] += f"\n{text}"
-                else:
-                    chat.append({"role": item.role, "content": text})
+            if not isinstance(item, Message) or item.role == "system":
+                continue
+            text = marked_text(item.chat_message)
+            if text and chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
+                chat[-1]["content"] += f"\n{text}"
+            elif text:
+                chat.append({"role": item.role, "content": text})
         return chat

@@ -89,7 +89,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
                 self._microphone.clear()
                 await self.tell("input_audio_buffer.cleared")
             case "conversation.item.create":
-                await self._create(event)
+                await self._create(event.item, event.previous_item_id)
             case _:
                 await self._take_item(event)
 
@@ -108,15 +108,14 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             place = {"item_id": item.id, "content_index": 0, "audio_end_ms": at_ms}
             await self.tell("conversation.item.truncated", **place)
 
-    async def _create(self, event: ClientEvent) -> None:
-        if event.item is None:
+    async def _create(self, item: Item | None, after: str | None) -> None:
+        if item is None:
             raise Refusal("Give an item.", field="item")
-        unheard = event.item.unheard() if isinstance(event.item, Message) else {}
+        unheard = item.unheard() if isinstance(item, Message) else {}
         sounds = {at: _samples(audio) for at, audio in unheard.items()}
-        await self._add(event.item, event.previous_item_id)
-        if isinstance(event.item, Message) and sounds:
-            work = self._understand_parts(event.item, sounds)
-            self._hearing = self.tasks.create_task(work)
+        await self._add(item, after)
+        if isinstance(item, Message) and sounds:
+            self._hearing = self.tasks.create_task(self._understand_parts(item, sounds))
 
     async def _add(self, item: Item, after: str | None = None, *, committed: bool = False) -> None:
         before = self.conversation.add(item, after)
