@@ -6,20 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import wave
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import soundfile
 
-from engine.audio.pcm import Resampler
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
-from engine.runtime.headless.say_command import collect
-from engine.serve.doors.encoding import pcm16
 from engine.serve.service import SAMPLE_RATE
-from engine.tts.espeak.model import EspeakModel
+from tests.engine.serve.served import asked
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -56,20 +51,8 @@ def address(environment: dict[str, str]) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def question(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Somebody asks for the time, and is silent for a second."""
-    model = EspeakModel()
-    try:
-        pcm = collect(OfflineSynthesis(model, SpeechRequest("What time is it?", model.voices()[0])))
-        resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
-    finally:
-        model.close()
-    said = [resampler.push(pcm), resampler.end(), np.zeros(SAMPLE_RATE, np.float32)]
     path = tmp_path_factory.mktemp("asked") / "question.wav"
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(SAMPLE_RATE)
-        file.writeframes(pcm16(np.concatenate(said)))
+    soundfile.write(path, asked("What time is it?"), SAMPLE_RATE, subtype="PCM_16")
     return path
 
 

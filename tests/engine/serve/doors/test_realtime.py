@@ -26,9 +26,8 @@ from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.service import SAMPLE_RATE
 from engine.settings import SLOWEST
-from tests.engine.serve.conftest import SOON_S
-from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
-from tests.help.fakes.parts import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
+from tests.engine.serve.served import ANSWERS, HeldClock, HeldRecogniser, Served, serving
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 from tests.help.fakes.tts import OWN_RATE
 
 LONG = "go " * 60
@@ -46,28 +45,6 @@ class CallingModel(FakeLanguageModel):
             yield f"It gave {messages[-1]['content']}."
         else:
             yield ToolCall("call_1", tools[0]["function"]["name"], '{"city": "Oslo"}')
-
-
-class HeldRecogniser(FakeRecogniser):
-    """Understands nothing before it is `let` to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.let = threading.Event()
-
-    def open(self) -> FakeRecognition:
-        assert self.let.wait(SOON_S)
-        return super().open()
-
-
-class CountingRecogniser(FakeRecogniser):
-    """Knows how many utterances it was given."""
-
-    opened = 0
-
-    def open(self) -> FakeRecognition:
-        self.opened += 1
-        return super().open()
 
 
 def until_first_pause(sound: Pcm) -> Pcm:
@@ -220,7 +197,7 @@ async def test_a_turn_can_end_by_its_words(served: Served, question: Pcm, eagern
 
 @pytest.mark.parametrize("kind", ["server_vad", "semantic_vad"])
 async def test_a_turn_is_transcribed_once(parts: FakeParts, question: Pcm, kind: str) -> None:
-    parts.recogniser = recogniser = CountingRecogniser()
+    parts.recogniser = recogniser = HeldRecogniser(let=True)
     turns = heard(turn_detection={"type": kind})
     async with serving(parts=parts) as served, talking(served, **turns) as talk:
         await talk.hear(until_first_pause(question))
