@@ -1,24 +1,32 @@
 """The pinned files follow pyproject.toml, give away nothing about a machine, and have wheels."""
 
+import os
 import re
+import subprocess
+import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from installer.macos.__main__ import OLDEST_MACOS
 from installer.pin import CHOSEN_AT_INSTALL, merge_hashes, pins
 from installer.plan import PINS, ROOT, TORCH
-from installer.targets import FILES as FILES_ELSEWHERE
-from installer.targets import PYTHONS, SYSTEMS, missing_wheels
 
 FILES = sorted(PINS.glob("*.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PLATFORMS = ("linux", "darwin", "win32")
+PYTHONS = ("3.11", "3.12", "3.13")
+SYSTEMS = ("x86_64-pc-windows-msvc", "aarch64-apple-darwin")  # in uv's words
+# The two files for installations on Windows and macOS; on Linux, torch.txt is the CUDA build.
+FILES_ELSEWHERE = (PINS / "run.txt", PINS / "torch.txt")
 
 
 def wanted() -> Iterator[tuple[str, str]]:
@@ -112,6 +120,24 @@ def test_windows_gets_time_zones_and_one_torch_without_cuda_and_macos_nothing_of
     found = needed(MACOS, python)
     assert "torch" in found
     assert not {*found} & {"colorama", "python-xlib", "triton", "nvidia-cudnn-cu13"}
+
+
+def missing_wheels(system: str, python: str, *files: Path) -> str:
+    """Return "" if the index has a wheel with a pinned hash for each package, else uv's message.
+    Nothing is built or resolved.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--dry-run", "--quiet"]
+        where = ["--target", folder, "--python-platform", system, "--python-version", python]
+        hashed = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
+        pins = [option for path in files or FILES_ELSEWHERE for option in ("-r", str(path))]
+        done = subprocess.run(
+            [*uv, *where, *hashed, *pins],
+            env={**os.environ, "UV_NO_CONFIG": "1", "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS},
+            capture_output=True,
+            text=True,
+        )
+    return done.stderr.strip() if done.returncode else ""
 
 
 @pytest.mark.long
