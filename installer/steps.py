@@ -34,7 +34,7 @@ from installer.commands import (
     say,
     succeeds,
 )
-from installer.plan import CUDA_ON_WINDOWS, OLDEST, PINS, ROOT, TOO_NEW, TORCH, VENV, Goal
+from installer.plan import OLDEST, PINS, ROOT, TOO_NEW, TORCH, VENV, Goal
 
 NOTE: Final = "rubato-setup.json"
 # These happen before uv installs the first file, so the environment is unchanged.
@@ -43,7 +43,6 @@ HARMLESS: Final = (Cause.NETWORK, Cause.COMPILER, Cause.HASH, Cause.PLATFORM)
 AVX2: Final = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
 NO_AVX2: Final = "-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF"
 HASHED: Final = ("--no-deps", "--require-hashes")  # nothing is resolved
-IN_VENV: Final = r".venv\Scripts\uv pip install --python .venv\Scripts\python.exe"
 SHOW_TORCH: Final = (
     "import torch; print('torch', torch.__version__, 'on', "
     "torch.cuda.get_device_name() if torch.cuda.is_available() else 'the CPU')"
@@ -256,9 +255,10 @@ def install_torch(target: Environment) -> None:
     run([str(target.program("python")), "-P", "-c", SHOW_TORCH], doing="Loading torch")
     common = Path(arguments[-1]).name == "torch.txt"
     if sys.platform == "win32" and hardware() == "CUDA" and common:
-        say("    This torch does not use the graphics card: CUDA for Windows is not pinned.")
-        say("    From PyTorch's own index, not checked by a pinned hash, it comes with:")
-        say(f"    {IN_VENV} {CUDA_ON_WINDOWS}")
+        say(
+            "    This torch does not use the graphics card: CUDA for Windows is not pinned. The page"
+        )
+        say("    resources/pages/installing.md has the command that takes it from PyTorch's index.")
 
 
 def has_torch(target: Environment, words: str, arguments: Sequence[str]) -> bool:

@@ -53,21 +53,14 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
         yield from _cuda()
     elif hardware.has_card_driver():
         advice = "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver."
-        if sys.platform == "win32":
-            advice = _cuda_on_windows(version)
+        if sys.platform == "win32":  # where the setup takes a build without CUDA
+            advice = "The page resources/pages/installing.md has the command that installs another."
         text = f"There is an NVIDIA driver, but torch {version} cannot use it."
         yield warning(part, text, advice)
     else:
         yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
         if settings.speech.device == "cuda":
             yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
-
-
-def _cuda_on_windows(version: str) -> str:
-    """The setup uses a build without CUDA on Windows; installer/plan.py has the same options."""
-    build = f"--torch-backend=cu130 torch=={version.partition('+')[0]}+cu130"
-    install = f'uv pip install --python "{sys.executable}" --no-deps --reinstall-package torch'
-    return f"The CUDA build for Windows is not pinned. From PyTorch's own index: {install} {build}"
 
 
 def _cuda() -> Iterator[Finding]:

@@ -22,7 +22,6 @@ from engine.systems import SYSTEMS
 from engine.tts import packs
 from engine.tts.kokoro.voices import FILES
 from engine.tts.voxtream.files import paths
-from installer.plan import CUDA_ON_WINDOWS, TORCH
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.help.fakes.parts import FORMANT
@@ -73,19 +72,12 @@ def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(mo
     wanted = change(Settings(), "speech.device", "cuda")
     assert one(machine.graphics_card, wanted).state is State.WARNING
     monkeypatch.setattr(machine.hardware, "has_card_driver", lambda: True)
-    assert "cannot use it" in one(machine.graphics_card).text
+    for platform, advice in (("linux", "make run"), ("win32", "installing.md")):
+        monkeypatch.setattr(machine.sys, "platform", platform)
+        assert "cannot use it" in one(machine.graphics_card).text
+        assert advice in one(machine.graphics_card).advice
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
     assert one(machine.graphics_card).state is State.FAULT
-
-
-def test_on_windows_the_advice_is_the_command_that_takes_a_torch_with_cuda(monkeypatch):
-    """Not the setup, which would take the same torch again."""
-    fake_torch(monkeypatch, capability=None)
-    monkeypatch.setattr(machine.hardware, "has_card_driver", lambda: True)
-    assert "make run" in one(machine.graphics_card).advice
-    monkeypatch.setattr(machine.sys, "platform", "win32")
-    monkeypatch.setattr(machine, "version_of", lambda name: TORCH.partition("==")[2] + "+cpu")
-    assert one(machine.graphics_card).advice.endswith(CUDA_ON_WINDOWS)
 
 
 def test_little_room_is_reported(tmp_path, monkeypatch):
