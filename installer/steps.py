@@ -255,10 +255,8 @@ def install_torch(target: Environment) -> None:
     run([str(target.program("python")), "-P", "-c", SHOW_TORCH], doing="Loading torch")
     common = Path(arguments[-1]).name == "torch.txt"
     if sys.platform == "win32" and hardware() == "CUDA" and common:
-        say(
-            "    This torch does not use the graphics card: CUDA for Windows is not pinned. The page"
-        )
-        say("    resources/pages/installing.md has the command that takes it from PyTorch's index.")
+        say("    This torch does not use the graphics card: CUDA for Windows is not pinned.")
+        say("    The command that takes it from PyTorch's index: resources/pages/installing.md")
 
 
 def has_torch(target: Environment, words: str, arguments: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from installer.commands import Cause, SetupError
 
 VARIABLE = "RUBATO_PROGRAM"
 NAME = "rubato-program"
+XDG = {"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share"}
 PREFIX = "env-"
 # Free bytes on the disk. With less, Python writes no byte code: on a full disk it would cut a file
 # short, and the program would not start again.
@@ -153,8 +154,13 @@ def default_folder() -> Path:
         return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / NAME
-    data = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(data) if Path(data).is_absolute() else Path.home() / ".local" / "share") / NAME
+    return xdg_folder("XDG_DATA_HOME", os.environ) / NAME
+
+
+def xdg_folder(variable: str, env: Mapping[str, str]) -> Path:
+    """Return the folder that a variable of XDG names, otherwise the usual one."""
+    chosen = Path(env.get(variable, ""))
+    return chosen if chosen.is_absolute() else Path.home() / XDG[variable]
 
 
 @contextmanager
