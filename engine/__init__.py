@@ -1,21 +1,27 @@
 """The engine: hears, thinks and speaks. No Qt anywhere below this package.
 
-Importing it does three things, the only such effects in the project: it switches telemetry off
-(ONNX Runtime decides while it is loaded), keeps numpy's products on one thread, and defers modules
-that a start does not need. This file runs before the engine's modules however the program starts.
+Importing it does three things, the only such effects in the project: it switches the telemetry of
+libraries off, keeps numpy's products on one thread, and defers modules that a start does not need.
+This file runs before the engine's modules however the program starts. Invariant: no module here
+imports a library before that.
 """
 
 import os
 
-from engine import telemetry
-from engine.machine import deferred
+from engine import deferred
 
-
-def _keep_numpy_on_one_thread() -> None:
-    """Its second one waits by spinning: Kokoro took 0.52 of the time of its sound, alone 0.28."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-telemetry.switch_off()
-_keep_numpy_on_one_thread()
+# Neither a setting nor the environment can change them: nothing is reported, here and in child
+# processes.
+os.environ |= {
+    # From 1.29 on ONNX Runtime keeps a device id and queues events (machine, program path, model
+    # names) for its maker. It decides while its library loads: `disable_telemetry_events()` is too
+    # late for the id, the database and the first event (its Privacy.md).
+    "ORT_DISABLE_TELEMETRY": "1",
+    # huggingface_hub asks the hub how to detect the agent that runs it, and reports it; hf_xet
+    # reports transfers. Both read it once.
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",  # the same in general; the two above follow it too
+}
+# A second thread of numpy waits by spinning: Kokoro took 0.52 of the time of its sound, alone 0.28.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 deferred.defer()

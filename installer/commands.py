@@ -19,54 +19,48 @@ TAIL_LINES = 60  # searched for the reason of a failure; cmake prints it 30 line
 
 
 class Cause(Enum):
-    """Why a program failed, judged by its output."""
+    """Why a program failed, judged by its output: a pattern of that, and the remedy in full
+    sentences. In this order: a full disk and a missing compiler are also reported as a failed build
+    or download.
+    """
 
-    NETWORK = "network"
-    DISK = "disk"
-    COMPILER = "compiler"
-    HASH = "hash"
-    PLATFORM = "platform"
-    UNKNOWN = "unknown"
-
-
-# In this order: a full disk and a missing compiler are also reported as a failed build or download.
-_SIGNS: Mapping[Cause, str] = {
-    Cause.DISK: r"no space left|not enough space on the disk|quota exceeded|os error 28\b",
-    Cause.HASH: r"hash mismatch|hashes are required|do not match the hashes",
-    Cause.COMPILER: r"CMAKE_C(XX)?_COMPILER|could not find any compiler|no such file.*\b(gcc|cc)\b",
-    Cause.NETWORK: (
-        r"error sending request|dns error|failed to lookup|name resolution|connection refused|"
-        r"network is unreachable|timed out|could not connect|max retries|newconnectionerror|"
-        r"failed to fetch|connection reset|certificate|403 forbidden|proxy"
-    ),
-    Cause.PLATFORM: r"no solution found|no matching distribution|no wheels with a matching",
-}
-
-_ADVICE: Mapping[Cause, str] = {
-    Cause.NETWORK: (
-        "The package index could not be reached. Check the network (behind a proxy set "
-        "HTTPS_PROXY, with an index of your own UV_DEFAULT_INDEX) and run the same command again; "
-        "the downloads are kept."
-    ),
-    Cause.DISK: (
+    DISK = (
+        r"no space left|not enough space on the disk|quota exceeded|os error 28\b",
         "The disk is full. Free some space (the CPU setup takes about 3 GB, the CUDA one about "
-        "10 GB, with uv's cache) and run the same command again."
-    ),
-    Cause.COMPILER: (
+        "10 GB, with uv's cache) and run the same command again.",
+    )
+    HASH = (
+        r"hash mismatch|hashes are required|do not match the hashes",
+        "A downloaded file does not match its pinned hash, so it was not installed. Run the same "
+        "command again; if that does not help, do not trust the package index.",
+    )
+    COMPILER = (
+        r"CMAKE_C(XX)?_COMPILER|could not find any compiler|no such file.*\b(gcc|cc)\b",
         "There is no C++ compiler. Install one (Debian, Ubuntu: sudo apt-get install "
         "build-essential; Fedora: sudo dnf install gcc-c++; Arch: sudo pacman -S base-devel; "
-        "macOS: xcode-select --install) and run the same command again."
-    ),
-    Cause.HASH: (
-        "A downloaded file does not match its pinned hash, so it was not installed. Run the same "
-        "command again; if that does not help, do not trust the package index."
-    ),
-    Cause.PLATFORM: (
+        "macOS: xcode-select --install) and run the same command again.",
+    )
+    NETWORK = (
+        r"error sending request|dns error|failed to lookup|name resolution|connection refused|"
+        r"network is unreachable|timed out|could not connect|max retries|newconnectionerror|"
+        r"failed to fetch|connection reset|certificate|403 forbidden|proxy",
+        "The package index could not be reached. Check the network (behind a proxy set "
+        "HTTPS_PROXY, with an index of your own UV_DEFAULT_INDEX) and run the same command again; "
+        "the downloads are kept.",
+    )
+    PLATFORM = (
+        r"no solution found|no matching distribution|no wheels with a matching",
         "Some package has no build for this machine and Python. All have one for Python 3.11 to "
-        "3.13 on Linux and Windows on x86-64, and on macOS 14 or later on Apple silicon."
-    ),
-    Cause.UNKNOWN: "The lines above say why. Correct that and run the same command again.",
-}
+        "3.13 on Linux and Windows on x86-64, and on macOS 14 or later on Apple silicon.",
+    )
+    UNKNOWN = ("", "The lines above say why. Correct that and run the same command again.")
+
+    def __init__(self, signs: str, advice: str) -> None:
+        self.signs, self.advice = signs, advice
+
+
+def cause_of(output: str) -> Cause:
+    return next(each for each in Cause if re.search(each.signs, output, re.IGNORECASE))
 
 
 class SetupError(Exception):
@@ -86,7 +80,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: 
     output = follow(command, {**os.environ, **(env or {})})
     if output is not None:
         cause = cause_of(output)
-        raise SetupError(f"{doing} failed. {advice(cause)}", cause)
+        raise SetupError(f"{doing} failed. {cause.advice}", cause)
 
 
 def follow(command: Sequence[str], env: Mapping[str, str]) -> str | None:
@@ -118,11 +112,6 @@ def follow(command: Sequence[str], env: Mapping[str, str]) -> str | None:
     return "".join(tail) or f"It ended with {status}." if status else None
 
 
-def advice(cause: Cause) -> str:
-    """Return the remedy for a cause, in full sentences."""
-    return _ADVICE[cause]
-
-
 def index_settings(given: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Translate pip's settings for uv, so that users who configured pip need not do it again."""
     pairs = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
@@ -140,13 +129,6 @@ def local_wheels() -> list[str]:
     folders = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
     links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
     return ["--no-index", *links] if links else []
-
-
-def cause_of(output: str) -> Cause:
-    for cause, signs in _SIGNS.items():
-        if re.search(signs, output, re.IGNORECASE):
-            return cause
-    return Cause.UNKNOWN
 
 
 def succeeds(

@@ -4,7 +4,7 @@ Invariant: always drawn from resources/icons/rubato.svg; no other picture is sto
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from installer.plan import ROOT
@@ -15,7 +15,7 @@ ICO_SIZES = (16, 24, 32, 48, 64, 256)
 ICNS_KINDS = {"icp4": 16, "icp5": 32, "ic11": 32, "ic12": 64, "ic07": 128, "ic08": 256, "ic09": 512}
 
 
-def pngs(sizes: frozenset[int]) -> dict[int, bytes]:
+def pngs(sizes: Iterable[int]) -> dict[int, bytes]:
     """Return the icon at these sizes in pixels, each as the content of a PNG file."""
     from PySide6.QtCore import QBuffer, QIODevice, Qt
     from PySide6.QtGui import QImage, QPainter
@@ -37,29 +37,21 @@ def pngs(sizes: frozenset[int]) -> dict[int, bytes]:
 
 def write_ico(path: Path) -> None:
     """Write rubato.ico for Windows."""
-    path.write_bytes(ico(pngs(frozenset(ICO_SIZES))))
+    pictures = pngs(ICO_SIZES)
+    entries, offset = b"", 6 + 16 * len(pictures)
+    for size, png in pictures.items():
+        edge = size % 256  # 0 means 256
+        entries += struct.pack("<BBBBHHII", edge, edge, 0, 0, 1, 32, len(png), offset)
+        offset += len(png)
+    head = struct.pack("<HHH", 0, 1, len(pictures))
+    path.write_bytes(head + entries + b"".join(pictures.values()))
 
 
 def write_icns(path: Path) -> None:
     """Write rubato.icns for macOS."""
-    path.write_bytes(icns(pngs(frozenset(ICNS_KINDS.values()))))
-
-
-def ico(pictures: Mapping[int, bytes]) -> bytes:
-    """Return pictures by their size in pixels, 256 at most, as an .ico."""
-    entries, offset = b"", 6 + 16 * len(pictures)
-    for size, png in sorted(pictures.items()):
-        edge = size % 256  # 0 means 256
-        entries += struct.pack("<BBBBHHII", edge, edge, 0, 0, 1, 32, len(png), offset)
-        offset += len(png)
-    pixels = b"".join(png for _, png in sorted(pictures.items()))
-    return struct.pack("<HHH", 0, 1, len(pictures)) + entries + pixels
-
-
-def icns(pictures: Mapping[int, bytes]) -> bytes:
-    """Return pictures by their size in pixels, all sizes of ICNS_KINDS, as an .icns."""
+    pictures = pngs(ICNS_KINDS.values())
     parts = b"".join(
         kind.encode() + struct.pack(">I", 8 + len(pictures[size])) + pictures[size]
         for kind, size in ICNS_KINDS.items()
     )
-    return b"icns" + struct.pack(">I", 8 + len(parts)) + parts
+    path.write_bytes(b"icns" + struct.pack(">I", 8 + len(parts)) + parts)

@@ -11,12 +11,11 @@ torch-windows-cuda.txt have the builds that are only on PyTorch's own index.
 
 import argparse
 import hashlib
-import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +49,9 @@ class Pin:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upgrade", action="store_true", help="move to the newest versions")
-    parser.add_argument("wheels", nargs="*", help="folders that stand in for PyTorch's index")
+    parser.add_argument(
+        "wheels", nargs="*", type=Path, help="folders that stand in for PyTorch's index"
+    )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         everything = Path(folder, "everything.txt")
@@ -73,8 +74,10 @@ def pin_all(*options: str) -> None:
     write("build.txt", compile_pins("-", "--generate-hashes", given="\n".join(BUILD)))
 
 
-def compile_pins(*arguments: str, given: str = "") -> str:
-    """Return the output of `uv pip compile`; its messages go to the terminal."""
+def compile_pins(*arguments: str, given: str = "", check: bool = True) -> str:
+    """Return the output of `uv pip compile`; its messages go to the terminal. If it fails, end with
+    its status, or without `check` return what there is.
+    """
     command = ["uv", "pip", "compile", "--universal", "--no-header", "--no-annotate", "--quiet"]
     # A separate cache: to get hashes, uv fetches llama-cpp-python's source again, and in the usual
     # cache it would then forget the wheel that it compiled.
@@ -82,7 +85,7 @@ def compile_pins(*arguments: str, given: str = "") -> str:
     done = subprocess.run(
         [*command, *options, *arguments], cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True
     )
-    if done.returncode:
+    if done.returncode and check:
         sys.exit(done.returncode)
     return done.stdout
 
@@ -110,26 +113,29 @@ def write(name: str, text: str, already: Container[str] = (), *, torch: bool = F
     return {pin.line for pin in kept}
 
 
-# file -> uv's name of the index, and the mark in the version of its builds
-BUILDS = {"torch-linux-cpu.txt": ("cpu", "+cpu"), "torch-windows-cuda.txt": ("cu130", "+cu130")}
-_SYSTEMS = {"torch-linux-cpu.txt": "linux", "torch-windows-cuda.txt": "win32"}
+# file -> its system, uv's name of the index, and the mark in the version of its builds
+BUILDS = {
+    "torch-linux-cpu.txt": ("linux", "cpu", "+cpu"),
+    "torch-windows-cuda.txt": ("win32", "cu130", "+cu130"),
+}
 
 
-def pin_own_builds(folders: Sequence[str]) -> None:
+def pin_own_builds(folders: Sequence[Path]) -> None:
     """Write the builds of torch that only PyTorch's own index has. A written file lists every build
-    that was found; if none can be found, that is printed and the old file stays.
+    that was found there, or in the folders of wheels; if none can be found, that is printed and the
+    old file stays.
     """
-    for file, (backend, mark) in BUILDS.items():
-        found = from_index(backend, mark) or from_wheels(map(Path, folders), mark)
-        if not found:
+    for file, (system, backend, mark) in BUILDS.items():
+        asking = ("--generate-hashes", "--no-deps", "--torch-backend", backend)
+        text = compile_pins("-", *asking, given=TORCH + mark, check=False)
+        hashes = re.findall(r"--hash=sha256:\w+", text) or hashes_of_wheels(folders, mark)
+        if not hashes:
             print(f"{file} is unchanged: no {TORCH}{mark} can be reached")
             continue
-        where = f" ; sys_platform == '{_SYSTEMS[file]}'"
-        head, *hashes = found.splitlines()
-        first = head.rstrip(" \\").partition(" ;")[0] + where + " \\"
-        hashes = merge_hashes(PINS / file, first, hashes)
-        (PINS / file).write_text(HEADER + "\n".join([first, *hashes]) + "\n", encoding="utf-8")
-        print(f"{file}: {len(hashes)} builds")
+        first = f"{TORCH}{mark} ; sys_platform == '{system}' \\"
+        lines = merge_hashes(PINS / file, first, hashes)
+        (PINS / file).write_text(HEADER + "\n".join([first, *lines]) + "\n", encoding="utf-8")
+        print(f"{file}: {len(lines)} builds")
 
 
 def merge_hashes(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
@@ -140,30 +146,10 @@ def merge_hashes(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
     return [f"    {line} \\" for line in lines[:-1]] + [f"    {line}" for line in lines[-1:]]
 
 
-def from_index(backend: str, mark: str) -> str:
-    """Return the pin with the hashes from the index, or "" if the index cannot be reached."""
-    command = [str(VENV / "bin" / "uv"), "pip", "compile", "-", "--universal", "--no-header"]
-    command += ["--no-annotate", "--generate-hashes", "--no-deps", "--python-version", "3.11"]
-    env = os.environ | {"UV_HTTP_RETRIES": "0", "UV_HTTP_TIMEOUT": "20"}
-    done = subprocess.run(
-        [*command, "--torch-backend", backend],
-        input=TORCH + mark,
-        env=env,
-        capture_output=True,
-        text=True,
-    )
-    return next((pin.text.rstrip() for pin in pins(done.stdout)), "")
-
-
-def from_wheels(folders: Iterable[Path], mark: str) -> str:
-    """Return the pin with the hashes of the wheels in these folders, or ""."""
+def hashes_of_wheels(folders: Sequence[Path], mark: str) -> list[str]:
     pattern = TORCH.replace("==", "-") + mark + "-*.whl"
-    wheels = sorted(path for folder in folders for path in folder.glob(pattern))
-    if not wheels:
-        return ""
-    hashes = sorted({hashlib.sha256(path.read_bytes()).hexdigest() for path in wheels})
-    lines = " \\\n".join(f"    --hash=sha256:{each}" for each in hashes)
-    return f"{TORCH}{mark} \\\n{lines}"
+    wheels = (path for folder in folders for path in folder.glob(pattern))
+    return [f"--hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in wheels]
 
 
 if __name__ == "__main__":

@@ -12,9 +12,6 @@ ROOT = Path(__file__).resolve().parent.parent
 PINS = ROOT / "installer" / "pins"
 VENV = ROOT / ".venv"
 TORCH = "torch==2.13.0"
-# Options of uv that take the CUDA build for Windows. It is pinned for all Pythons or for none: uv's
-# dry run does not check hashes, so a Python without a pin would fail at the download.
-CUDA_ON_WINDOWS = f"--no-deps --reinstall-package torch --torch-backend=cu130 {TORCH}+cu130"
 OLDEST, TOO_NEW = (3, 11), (3, 14)  # of Python; setup.py, which imports nothing, has them too
 
 
@@ -27,9 +24,6 @@ class Goal(Enum):
     TEST = "test"  # everything, and the tools of the checks
 
     @property
-    def needs_llm(self) -> bool:
-        return self in (Goal.LLM, Goal.TEST)
-
-    @property
-    def needs_dev(self) -> bool:
-        return self is Goal.TEST
+    def tools(self) -> tuple[str, ...]:
+        """The files of pins that the goal needs beside those of RUN."""
+        return {Goal.LLM: ("llm",), Goal.TEST: ("dev", "llm")}.get(self, ())

@@ -1,22 +1,27 @@
-"""The steps of setup in order, each skipped if none of its dependencies has changed.
+"""Bring .venv to a goal of setup: the pinned packages, the torch that fits this machine, Rubato.
 
 Invariant: every installed file is checked against its pinned hash, torch included, whose build
-depends on the hardware. Only llama-cpp-python is compiled, and only on request.
+depends on the hardware. Only llama-cpp-python is compiled, and only on request. A note says that
+packages are being installed before they are. So the next setup notices one that was interrupted,
+and creates .venv again instead of trusting it.
 """
 
-import contextlib
+import hashlib
+import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from app import desktop_entry
-from installer import environment, system
+from installer import system
 from installer.bootstrap import payload
 from installer.bootstrap.paths import lock
 from installer.bootstrap.payload import Variant, fitting_variant, torch_pins
@@ -29,146 +34,229 @@ from installer.commands import (
     say,
     succeeds,
 )
-from installer.environment import Environment, key_of
-from installer.plan import CUDA_ON_WINDOWS, PINS, ROOT, TORCH, VENV, Goal
+from installer.plan import OLDEST, PINS, ROOT, TOO_NEW, TORCH, VENV, Goal
 
+NOTE: Final = "rubato-setup.json"
+# These happen before uv installs the first file, so the environment is unchanged.
+HARMLESS: Final = (Cause.NETWORK, Cause.COMPILER, Cause.HASH, Cause.PLATFORM)
 # Portable code: a wheel built here (uv keeps it) also runs on another machine of these 12 years.
-AVX2 = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
-NO_AVX2 = "-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF"
-HASHED = ("--no-deps", "--require-hashes")  # nothing is resolved
-
-
-class Step(NamedTuple):
-    name: str
-    title: str
-    key: str  # of its dependencies; the step runs again when it changes
-    do: Callable[[Environment], None]
-
-
-@dataclass(frozen=True)
-class Offer:
-    """A model that the first `make run` fetches; `without` describes the fallback."""
-
-    model: str
-    title: str
-    without: str
-
-
+AVX2: Final = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
+NO_AVX2: Final = "-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF"
+HASHED: Final = ("--no-deps", "--require-hashes")  # nothing is resolved
+SHOW_TORCH: Final = (
+    "import torch; print('torch', torch.__version__, 'on', "
+    "torch.cuda.get_device_name() if torch.cuda.is_available() else 'the CPU')"
+)
 EARS: Final = "whisper-base"
-OFFERS = (
-    Offer(
-        EARS,
+# The models that the first `make run` fetches, each with its title and the fallback.
+OFFERS: Final = {
+    EARS: (
         "Whisper, the recogniser that understands people: 148 MB, once",
         "the built-in recogniser listens, which knows short commands best",
     ),
-    Offer(
-        "kokoro",
+    "kokoro": (
         "Kokoro, a natural voice: 111 MB, once",
         "the built-in voice speaks, which is understood less well",
     ),
-)
+}
+
+
+@dataclass
+class Environment:
+    """.venv and its note. `done`: the key of each file that was installed from, and the offered
+    models; `changing`: packages are being installed, or were when setup was interrupted.
+    """
+
+    folder: Path
+    done: dict[str, str] = field(default_factory=dict)
+    changing: bool = False
+
+    def program(self, name: str) -> Path:
+        if os.name == "nt":
+            return self.folder / "Scripts" / f"{name}.exe"
+        return self.folder / "bin" / name
+
+    @property
+    def place(self) -> str:
+        """Its path and its interpreter; when either changes, its scripts break."""
+        return f"{self.folder} {os.path.realpath(self.program('python'))}"
+
+    def write(self) -> None:
+        """Save the note under a temporary name first, so that it is never incomplete."""
+        note = {"place": self.place, "done": self.done, "changing": self.changing}
+        fresh = self.folder / (NOTE + ".new")
+        fresh.write_text(json.dumps(note, indent=1), encoding="utf-8")
+        fresh.replace(self.folder / NOTE)
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Note a change as under way until it ends well, or fails before the first file."""
+        self.changing = True
+        self.write()
+        try:
+            yield
+        except SetupError as error:
+            self.changing = error.cause not in HARMLESS
+            self.write()
+            raise
+        self.changing = False
+        self.write()
 
 
 def set_up(goal: Goal, folder: Path = VENV) -> Environment:
     """Bring the environment to the goal. SetupError with a sentence for the user."""
     system.provide(goal)
     with one_at_a_time():
-        found = environment.prepare(folder)
-        due = [step for step in steps_for(goal) if found.done.get(step.name) != step.key]
-        for step in due:
-            began = time.monotonic()
-            say(f"  {step.title}")
-            with found.step(step.name, step.key):
-                step.do(found)
-            say(f"  {step.title}: done in {time.monotonic() - began:.1f} s")
+        found = prepare(folder)
+        pins = [PINS / f"{name}.txt" for name in ("run", *goal.tools)]
+        files = (ROOT / "pyproject.toml", PINS / "setup.txt", *pins)
+        keys = {path.name: key_of(path) for path in files} | {"torch": key_of(*torch_builds())}
+        if not keys.items() <= found.done.items():
+            with found.change():
+                install_packages(found, pins)
+                if found.done.get("torch") != keys["torch"]:
+                    install_torch(found)
+                say("  Rubato itself")
+                uv(found, "--no-deps", "--editable", str(ROOT), doing="Installing Rubato")
+                found.done |= keys
     return found
 
 
-def steps_for(goal: Goal) -> list[Step]:
-    steps = [
-        Step("uv", "Installer (uv)", key_of(PINS / "setup.txt"), install_uv),
-        pinned("run", "Packages"),
-        Step("torch", f"{TORCH} for {hardware()}", key_of(*torch_builds()), install_torch),
-    ]
-    if goal.needs_dev:
-        steps.append(pinned("dev", "Tools for the checks"))
-    if goal.needs_llm:
-        title = "Language models in the process (compiles llama.cpp: minutes, once per machine)"
-        steps.append(pinned("llm", title, cmake_settings()))
-    project = key_of(ROOT / "pyproject.toml")
-    return [*steps, Step("project", "Rubato itself", project, install_project)]
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Make a second setup of the same checkout wait for the first (not on Windows)."""
+    with Path(__file__).open("rb") as file:
+        if os.name != "nt":
+            lock(file.fileno(), "  Another setup of this folder is under way; waiting for it.")
+        yield
 
 
-def offer_models(found: Environment) -> None:
-    """Fetch each of OFFERS, once. This may fail, and Ctrl+C skips one: then the built-in part is
-    used, and the user reads how to fetch it later.
-    """
-    rubato = str(found.program("rubato"))
-    for offer in OFFERS:
-        if offer.model in found.done:
-            continue
-        say(f"  {offer.title} (Ctrl+C skips it)")
-        # Not a step: if setup is killed here, the environment is still complete.
-        if not ends_well([rubato, "models", "get", offer.model]):
-            say(f"    Not fetched: {offer.without}.")
-            say(f"    To have it later: {rubato} models get {offer.model}")
-        found.done[offer.model] = "offered"
-        found.write()
+def key_of(*files: Path) -> str:
+    """Return a short key of the content of files."""
+    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files))
+    return digest.hexdigest()[:16]
 
 
-def show_in_desktop(found: Environment) -> None:
-    """Add Rubato to the user's menu, on Linux; its desktop entry also identifies the program that
-    asks for a global key. A failure is only reported.
-    """
-    if not sys.platform.startswith("linux"):
-        return
+# ------------------------------------------------------------------- the environment
+
+
+def prepare(folder: Path) -> Environment:
+    """Return the environment; create it again if it is incomplete or has no interpreter."""
+    found = read(folder)
+    if found.changing:
+        say("  The last setup was interrupted or the folder moved: making .venv again.")
+    elif found.done or usable(found):
+        return found
+    return make(folder)
+
+
+def read(folder: Path) -> Environment:
+    """Read the environment from its note. Without a readable note nothing counts as done."""
     try:
-        command = [str(found.program("rubato"))]
-        icon = ROOT / "resources" / "icons" / "rubato.svg"
-        written = desktop_entry.install(command, icon, desktop_entry.data_home())
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
-        say(f"  Rubato could not be added to the menu ({error}).")
-        return
-    if written:
-        say(f"  Rubato is in your menu now: {written[0].parent}")
+        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        found = Environment(folder, dict(note["done"]), note["changing"])
+        # a moved folder or a missing interpreter is treated like an interrupted setup
+        return found if note["place"] == found.place else Environment(folder, changing=True)
+    except (OSError, ValueError, KeyError, TypeError):
+        return Environment(folder)
 
 
-def pinned(name: str, title: str, settings: Mapping[str, str] | None = None) -> Step:
-    """Return a step that installs a file of pins, with `settings` in uv's environment."""
-    pins, settings = PINS / f"{name}.txt", settings or {}
-
-    def install(target: Environment) -> None:
-        doing = f"The step '{title.partition(' (')[0]}'"
-        uv(target, *HASHED, "-r", str(pins), env=settings, doing=doing)
-
-    return Step(name, title, key_of(pins, repr(sorted(settings.items()))), install)
+def usable(environment: Environment) -> bool:
+    """Return whether a .venv from elsewhere can be used: it runs, and its Python is supported."""
+    check = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info < {TOO_NEW})"
+    return succeeds([str(environment.program("python")), "-I", "-c", check])
 
 
-def install_uv(target: Environment) -> None:
-    pip = [str(target.python), "-P", "-m", "pip", "--disable-pip-version-check", "install"]
-    quiet = ["--quiet", "--no-deps", "--require-hashes", "-r", str(PINS / "setup.txt")]
-    run([*pip, *quiet], doing="Installing uv")
+def make(folder: Path) -> Environment:
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+        venv.EnvBuilder(with_pip=True, symlinks=os.name != "nt", prompt="rubato").create(folder)
+    except Exception as error:  # ensurepip runs in a child process and can fail with any error
+        raise SetupError(
+            f"The environment {folder} cannot be made ({error}). Delete the folder, see that there "
+            "is room on the disk, and run the same command again."
+        ) from error
+    return Environment(folder)
 
 
-def install_project(target: Environment) -> None:
-    uv(target, "--no-deps", "--editable", str(ROOT), doing="Installing Rubato")
+# -------------------------------------------------------------------------- packages
+
+
+def install_packages(target: Environment, pins: Sequence[Path]) -> None:
+    """Install uv, and with it the packages of the files that are not installed yet."""
+    say("  Installer (uv)")
+    pip = [str(target.program("python")), "-P", "-m", "pip", "--disable-pip-version-check"]
+    setup = ["install", "--quiet", *HASHED, "-r", str(PINS / "setup.txt")]
+    run([*pip, *setup], doing="Installing uv")
+    say("  Packages")
+    if PINS / "llm.txt" in pins:
+        say("    Language models in the process compile llama.cpp: minutes, once per machine.")
+    files = [option for path in pins for option in ("-r", str(path))]
+    uv(target, *HASHED, *files, env=cmake_settings(), doing="Installing the packages")
+
+
+def uv(
+    target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
+) -> None:
+    """Run `uv pip install` in the environment; without a network, from uv's cache."""
+    settings = {**index_settings(), **(env or {})}
+    try:
+        run([*uv_install(target), *arguments], env=settings, doing=doing)
+    except SetupError as error:
+        if error.cause is not Cause.NETWORK:
+            raise
+        say("    no network; trying earlier downloads")
+        if not succeeds([*uv_install(target), "--offline", *arguments], env=settings):
+            raise
+
+
+def uv_install(target: Environment) -> list[str]:
+    """Return the beginning of the command; it ignores an active environment of the user."""
+    build = ["--build-constraints", str(PINS / "build.txt")]
+    # --directory: not in the folder of pyproject.toml, whose overrides would also change torch's
+    # pin
+    where = ["--python", str(target.program("python")), "--directory", tempfile.gettempdir()]
+    return [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build]
+
+
+def cmake_settings() -> dict[str, str]:
+    """Return the build settings of llama.cpp. The user's own CMAKE_ARGS take precedence."""
+    flags = ["-DGGML_NATIVE=OFF", "-DLLAVA_BUILD=OFF"]
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        flags.append(AVX2 if has_avx2() else NO_AVX2)
+    return {
+        "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1),
+        "CMAKE_ARGS": os.environ.get("CMAKE_ARGS") or " ".join(flags),
+    }
+
+
+def has_avx2() -> bool:
+    """Return whether this processor has AVX2; assumed if the system does not say."""
+    try:
+        return " avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+
+
+# ----------------------------------------------------------------------------- torch
 
 
 def install_torch(target: Environment) -> None:
     """Install torch and its libraries from the first source that has a pinned build. The last
     source is not probed first, so that the user sees its own error message.
     """
+    say(f"  {TORCH} for {hardware()}")
     *others, last = torch_sources()
     words, arguments = next((each for each in others if has_torch(target, *each)), last)
     say(f"    from {words}")
     # reinstalled, because 2.13.0+cpu counts as 2.13.0, which uses CUDA
     uv(target, "--reinstall-package", "torch", *arguments, doing="Installing torch")
-    run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
+    run([str(target.program("python")), "-P", "-c", SHOW_TORCH], doing="Loading torch")
     common = Path(arguments[-1]).name == "torch.txt"
     if sys.platform == "win32" and hardware() == "CUDA" and common:
         say("    This torch does not use the graphics card: CUDA for Windows is not pinned.")
-        say("    From PyTorch's own index, not checked by a pinned hash, it comes with:")
-        say(f"    {IN_VENV} {CUDA_ON_WINDOWS}")
+        say("    The command that takes it from PyTorch's index: resources/pages/installing.md")
 
 
 def has_torch(target: Environment, words: str, arguments: Sequence[str]) -> bool:
@@ -177,13 +265,6 @@ def has_torch(target: Environment, words: str, arguments: Sequence[str]) -> bool
     if not found:
         say(f"    not available from {words}")
     return found
-
-
-IN_VENV = r".venv\Scripts\uv pip install --python .venv\Scripts\python.exe"
-SHOW_TORCH = (
-    "import torch; print('torch', torch.__version__, 'on', "
-    "torch.cuda.get_device_name() if torch.cuda.is_available() else 'the CPU')"
-)
 
 
 def torch_sources() -> list[tuple[str, list[str]]]:
@@ -209,51 +290,37 @@ def hardware() -> str:
     return fitting_variant().name
 
 
-def cmake_settings() -> dict[str, str]:
-    """Return the build settings of llama.cpp. The user's own CMAKE_ARGS take precedence."""
-    settings = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)}
-    flags = ["-DGGML_NATIVE=OFF", "-DLLAVA_BUILD=OFF"]
-    if platform.machine().lower() in ("x86_64", "amd64"):
-        flags.append(AVX2 if has_avx2() else NO_AVX2)
-    return settings | {"CMAKE_ARGS": os.environ.get("CMAKE_ARGS") or " ".join(flags)}
+# ---------------------------------------------------------------- after the packages
 
 
-def has_avx2() -> bool:
-    """Return whether this processor has AVX2; assumed if the system does not say."""
+def offer_models(found: Environment) -> None:
+    """Fetch each of OFFERS, once. This may fail, and Ctrl+C skips one: then the built-in part is
+    used, and the user reads how to fetch it later.
+    """
+    rubato = str(found.program("rubato"))
+    for model, (title, without) in OFFERS.items():
+        if model in found.done:
+            continue
+        say(f"  {title} (Ctrl+C skips it)")
+        if not ends_well([rubato, "models", "get", model]):
+            say(f"    Not fetched: {without}.")
+            say(f"    To have it later: {rubato} models get {model}")
+        found.done[model] = "offered"
+        found.write()
+
+
+def show_in_desktop(found: Environment) -> None:
+    """Add Rubato to the user's menu, on Linux; its desktop entry also identifies the program that
+    asks for a global key. A failure is only reported.
+    """
+    if not sys.platform.startswith("linux"):
+        return
     try:
-        return " avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return True
-
-
-def uv(
-    target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
-) -> None:
-    """Run `uv pip install` in the environment; without a network, from uv's cache."""
-    settings = {**index_settings(), **(env or {})}
-    try:
-        run([*uv_install(target), *arguments], env=settings, doing=doing)
-    except SetupError as error:
-        if error.cause is not Cause.NETWORK:
-            raise
-        say("    no network; trying earlier downloads")
-        if not succeeds([*uv_install(target), "--offline", *arguments], env=settings):
-            raise
-
-
-def uv_install(target: Environment) -> list[str]:
-    """Return the beginning of the command; it ignores an active environment of the user."""
-    build = ["--build-constraints", str(PINS / "build.txt")]
-    # --directory: not in the folder of pyproject.toml, whose overrides would also change torch's
-    # pin
-    where = ["--python", str(target.python), "--directory", tempfile.gettempdir()]
-    return [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build]
-
-
-@contextlib.contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Make a second setup of the same checkout wait for the first (not on Windows)."""
-    with Path(__file__).open("rb") as file:
-        if os.name != "nt":
-            lock(file.fileno(), "  Another setup of this folder is under way; waiting for it.")
-        yield
+        command = [str(found.program("rubato"))]
+        icon = ROOT / "resources" / "icons" / "rubato.svg"
+        written = desktop_entry.install(command, icon, desktop_entry.data_home())
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        say(f"  Rubato could not be added to the menu ({error}).")
+        return
+    if written:
+        say(f"  Rubato is in your menu now: {written[0].parent}")

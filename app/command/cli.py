@@ -323,11 +323,10 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _licences(options: argparse.Namespace) -> int:
-    works = [(work, api.licence_of(work)) for work in api.works()]
+    works = api.works()
     if options.json:
-        write_json({"works": [{**dataclasses.asdict(work), "text": text} for work, text in works]})
+        write_json({"works": [dataclasses.asdict(work) for work in works]})
         return 0
-    for work, text in works:
-        head = f"{work.name} {work.version}".strip() + f": {work.terms}"
-        write(f"{head}\n{'=' * len(head)}\n\n{text or 'It came without a licence text.'}\n\n")
+    for work in works:
+        write(f"{work.page()}\n")
     return 0

@@ -7,8 +7,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from engine.doctor import machine, parts
-from engine.doctor.diagnostics import diagnostics
-from engine.doctor.finding import Finding, State
+from engine.doctor.finding import Finding, State, diagnostics
 from engine.settings import Settings
 
 __all__ = ["Finding", "State", "diagnostics", "examine"]
@@ -16,32 +15,23 @@ __all__ = ["Finding", "State", "diagnostics", "examine"]
 log = logging.getLogger(__name__)
 
 Check = Callable[[Settings], Iterable[Finding]]
-
-CHECKS: tuple[tuple[str, Check], ...] = (
-    ("Python", machine.python),
-    ("packages", machine.packages),
-    ("graphics card", machine.graphics_card),
-    ("memory and disk", machine.room),
-    ("display", machine.display),
-    ("settings", machine.settings_file),
-    ("sound", parts.sound),
-    ("recordings", parts.recordings),
-    ("recogniser", parts.recogniser),
-    ("language model", parts.language_model),
-    ("synthesiser", parts.synthesiser),
-    ("languages", parts.languages),
+CHECKS: tuple[Check, ...] = (
+    *(machine.packages, machine.graphics_card, machine.room, machine.display),
+    *(machine.settings_file, parts.sound, parts.recogniser, parts.language_model),
+    *(parts.synthesiser, parts.languages),
 )
 
 
-def examine(settings: Settings, checks: Iterable[tuple[str, Check]] = CHECKS) -> list[Finding]:
+def examine(settings: Settings, checks: Iterable[Check] = CHECKS) -> list[Finding]:
     """Return every part with its state, in the order of CHECKS. Takes seconds: it imports torch and
     queries the language-model server of the settings.
     """
     findings: list[Finding] = []
-    for part, check in checks:
+    for check in checks:
         try:
             findings.extend(check(settings))
         except Exception as error:
+            part = check.__name__.replace("_", " ")
             log.warning("check failed part=%s", part, exc_info=True)
             text = f"The check itself failed: {type(error).__name__}: {error}"
             advice = "Run `make run` once more; if it stays so, report this line."

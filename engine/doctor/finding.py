@@ -1,18 +1,26 @@
-"""The result of a check."""
+"""The result of a check, and the data about this machine and its faults that a user may share.
 
-from dataclasses import dataclass, replace
+Invariant: shared data contains no text, name, path or address of the user. Findings omit theirs,
+settings only show numbers and choices from a list, and crash notes contain none. Anything that
+still looks like a path or an address is removed at the end.
+"""
+
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
+from pathlib import Path
+from typing import Any
 
+from engine.crash_notes import CrashNotes
 from engine.errors import EngineError
+from engine.settings import Choice, Settings, Value, keys, schema, value_of
 
-
-def version_of(package: str, unknown: str) -> str:
-    """Return the version of a package, or `unknown` if it is not installed."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return unknown
+LEFT_OUT = "…"
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"]+|[\w.+-]+@[\w-]+\.[\w.-]+")
+_PATH = re.compile(r"(?<![\w./])(?:~|/[^\s/'\",;]+)(?:/[^\s'\",;]*)+|\b[A-Za-z]:\\[^\s'\",;]+")
 
 
 class State(StrEnum):
@@ -21,9 +29,6 @@ class State(StrEnum):
     OK = "ok"
     WARNING = "warning"
     FAULT = "fault"
-
-
-LEFT_OUT = "…"
 
 
 @dataclass(frozen=True)
@@ -40,14 +45,13 @@ class Finding:
     private: tuple[str, ...] = ()
     code: str = ""
 
-    def shared(self) -> "Finding":
+    def shared(self) -> dict[str, str]:
         """Return the finding without its private parts."""
-        return replace(self, text=self._bare(self.text), advice=self._bare(self.advice), private=())
-
-    def _bare(self, words: str) -> str:
-        for piece in sorted(self.private, key=len, reverse=True):  # a name may contain another
-            words = words.replace(piece, LEFT_OUT) if piece else words
-        return words
+        text, advice = self.text, self.advice
+        for piece in sorted(filter(None, self.private), key=len, reverse=True):  # may be nested
+            text, advice = text.replace(piece, LEFT_OUT), advice.replace(piece, LEFT_OUT)
+        about = {"part": self.part, "state": self.state.value, "code": self.code}
+        return {**about, "text": text, "advice": advice}
 
 
 def ok(part: str, text: str, *private: str) -> Finding:
@@ -68,3 +72,55 @@ def failed(part: str, error: EngineError, state: State = State.FAULT) -> Finding
     """
     words = (error.message, error.hint)
     return Finding(part, state, error.message, error.hint, words, error.code)
+
+
+def version_of(package: str) -> str:
+    """Return the version of a package; empty if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def diagnostics(
+    settings: Settings, findings: Sequence[Finding], notes: CrashNotes
+) -> dict[str, Any]:
+    """Return the diagnostics as a JSON object. `notes` are those of the program with a window."""
+    cleaned: dict[str, Any] = _redact(
+        {
+            "version": version_of("rubato") or "not installed",
+            "system": f"{platform.system()} {platform.release()}",
+            "findings": [finding.shared() for finding in findings],
+            "settings": changed(settings),
+            "crashes": notes.crashes(),
+            "log": notes.log(),
+        }
+    )
+    return cleaned
+
+
+def changed(settings: Settings) -> dict[str, Value]:
+    """Return the settings that are not the default; the user's own texts are replaced."""
+    found = {key: (value_of(settings, key), value_of(Settings(), key)) for key in keys()}
+    return {
+        key: LEFT_OUT
+        if isinstance(value, str) and not isinstance(schema()[key].rule, Choice)
+        else value
+        for key, (value, default) in found.items()
+        if value != default
+    }
+
+
+def _redact(value: Any) -> Any:
+    """Remove paths and addresses that the earlier steps missed."""
+    match value:
+        case str():
+            home = str(Path.home())
+            bare = value.replace(home, LEFT_OUT) if len(home) > 1 else value
+            return _PATH.sub(LEFT_OUT, _ADDRESS.sub(LEFT_OUT, bare))
+        case Mapping():
+            return {key: _redact(each) for key, each in value.items()}
+        case list():
+            return [_redact(each) for each in value]
+        case _:
+            return value

@@ -1,4 +1,4 @@
-"""Checks of the machine: Python, packages, graphics card, disk space, display, files.
+"""Checks of the machine: packages, graphics card, disk space, display, files.
 
 Heavy libraries are imported only inside the check that needs them.
 """
@@ -7,61 +7,37 @@ import ctypes
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+from engine import machine as hardware
 from engine import settings_file as file
 from engine.doctor.finding import Finding, fault, ok, version_of, warning
-from engine.machine import graphics_card as card
 from engine.settings import Settings
 
 SETUP = "Run `make run`: it installs what is missing."
-NEEDED = (
-    "PySide6-Essentials",
-    "sounddevice",
-    "rtmixer",
-    "soxr",
-    "soundfile",
-    "pocketsphinx",
-    "faster-whisper",
-    "espeakng-loader",
-    "hassil",
-    "pint",
-    "httpx",
-    "moshi",
-    "torch",
-)
+NAMED = ("PySide6-Essentials", "torch", "onnxruntime", "faster-whisper", "pocketsphinx", "moshi")
 MIB = 1024 * 1024
 LOW_DISK_MIB, FULL_DISK_MIB = 2048, 100  # a model is hundreds of MB; settings need almost nothing
 
 
-def python(settings: Settings) -> Iterator[Finding]:
-    version = platform.python_version()
-    where = f"Python {version} on {platform.system()} {platform.machine()}"
-    if (3, 11) <= sys.version_info[:2] < (3, 14):
-        yield ok("Python", where)
-    else:
-        yield fault("Python", where, "Rubato needs Python 3.11 to 3.13; run `make run` with one.")
-
-
 def packages(settings: Settings) -> Iterator[Finding]:
-    found, missing = {}, []
-    for name in ("rubato", *NEEDED):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            missing.append(name)
-    if found:
-        yield ok("packages", ", ".join(f"{name} {version}" for name, version in found.items()))
-    if missing:
+    """Report Python and the packages that Rubato requires. Their versions are pinned."""
+    yield ok("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    try:
+        required = metadata.requires("rubato") or []
+    except metadata.PackageNotFoundError:
+        yield fault("packages", "Not installed: rubato", SETUP)
+        return
+    names = [re.split(r"[^\w.-]", line)[0] for line in required if ";" not in line]
+    if missing := [name for name in names if not version_of(name)]:
         yield fault("packages", "Not installed: " + ", ".join(missing), SETUP)
-    # 6.12 loses a reference to None at every setPen, which ends the process before Python 3.12
-    window = tuple(int(part) for part in found.get("PySide6-Essentials", "0.0").split(".")[:2])
-    if window >= (6, 12) and sys.version_info < (3, 12):
-        yield fault("packages", "PySide6 6.12 and later crash on Python 3.11.", SETUP)
+    found = [f"{name} {version_of(name)}" for name in ("rubato", *NAMED)]
+    yield ok("packages", ", ".join(found))
 
 
 def graphics_card(settings: Settings) -> Iterator[Finding]:
@@ -72,54 +48,41 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
     if importlib.util.find_spec("torch") is None:
         yield fault(part, "torch is not installed.", SETUP)
         return
-    version = version_of("torch", "of unknown version")
-    if card.is_usable():
-        import torch
-
-        yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
-        return
-    if card.has_driver():
-        again = "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver."
-        advice = _cuda_on_windows(version) if sys.platform == "win32" else again
-        yield warning(
-            part, f"There is an NVIDIA driver, but torch {version} cannot use it.", advice
-        )
-        return
-    yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
-    if settings.speech.device == "cuda":
-        yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
+    version = version_of("torch")
+    if hardware.has_usable_card():
+        yield from _cuda()
+    elif hardware.has_card_driver():
+        advice = "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver."
+        if sys.platform == "win32":  # where the setup takes a build without CUDA
+            advice = "The page resources/pages/installing.md has the command that installs another."
+        text = f"There is an NVIDIA driver, but torch {version} cannot use it."
+        yield warning(part, text, advice)
+    else:
+        yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
+        if settings.speech.device == "cuda":
+            yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
 
 
-def _cuda_on_windows(version: str) -> str:
-    """The setup uses a build without CUDA on Windows; installer/plan.py has the same options."""
-    build = f"--torch-backend=cu130 torch=={version.partition('+')[0]}+cu130"
-    install = f'uv pip install --python "{sys.executable}" --no-deps --reinstall-package torch'
-    return f"The CUDA build for Windows is not pinned. From PyTorch's own index: {install} {build}"
-
-
-def _cuda(versions: str) -> Iterator[Finding]:
+def _cuda() -> Iterator[Finding]:
     import torch
 
+    built_for = torch.cuda.get_arch_list()
+    versions = f"torch {torch.__version__}, CUDA {torch.version.cuda}"
     for number in range(torch.cuda.device_count()):
-        name = torch.cuda.get_device_name(number)
         major, minor = torch.cuda.get_device_capability(number)
-        built_for = torch.cuda.get_arch_list()
-        text = f"{name}, compute {major}.{minor}; {versions}, built for {' '.join(built_for)}"
+        text = f"{torch.cuda.get_device_name(number)}, compute {major}.{minor}; {versions}"
+        text += f", built for {' '.join(built_for)}"
         # code for an architecture runs on later ones of the same generation
         if any(arch.startswith(f"sm_{major}") for arch in built_for):
             yield ok("graphics card", text)
         else:
-            yield warning(
-                "graphics card",
-                text + ": this torch has no code for it.",
-                "Set speech.device to 'cpu', or install a torch built for this card.",
-            )
+            advice = "Set speech.device to 'cpu', or install a torch built for this card."
+            yield warning("graphics card", f"{text}: this torch has no code for it.", advice)
 
 
 def room(settings: Settings) -> Iterator[Finding]:
-    folder = _existing(file.data_folder())
-    free = shutil.disk_usage(folder).free // MIB
     place = str(file.data_folder())
+    free = shutil.disk_usage(_existing(file.data_folder())).free // MIB
     text = f"{free / 1024:.1f} GiB free for voices and models in {place}"
     if free < FULL_DISK_MIB:
         yield fault("disk", text, "Free some space: even settings may not be saved.", place)
@@ -135,21 +98,16 @@ def display(settings: Settings) -> Iterator[Finding]:
         return
     name = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if not name:
-        yield warning(
-            "display",
-            "Neither DISPLAY nor WAYLAND_DISPLAY is set, so no window can open.",
-            "Start it in a desktop session, or use `rubato demo`, `say` and `converse`.",
-        )
+        text = "Neither DISPLAY nor WAYLAND_DISPLAY is set, so no window can open."
+        advice = "Start it in a desktop session, or use `rubato demo`, `say` and `converse`."
+        yield warning("display", text, advice)
         return
     try:
         ctypes.CDLL("libxcb-cursor.so.0")  # Qt names every missing library except this, its newest
     except OSError:
-        yield fault(
-            "display",
-            "libxcb-cursor is missing; Qt's window needs it on X11.",
-            "Debian, Ubuntu: sudo apt-get install libxcb-cursor0; "
-            "Fedora, Arch: the package xcb-util-cursor.",
-        )
+        text = "libxcb-cursor is missing; Qt's window needs it on X11."
+        advice = "Debian, Ubuntu: sudo apt-get install libxcb-cursor0; "
+        yield fault("display", text, advice + "Fedora, Arch: the package xcb-util-cursor.")
     else:
         yield ok("display", name, name)
 

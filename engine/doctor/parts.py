@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SERVER_WAIT_S = 3.0
 _NAMED_VOICES = 3
-LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
+_MODEL, _VOICE = "language model", "synthesiser"
 
 
 def sound(settings: Settings) -> Iterator[Finding]:
@@ -41,60 +41,36 @@ def sound(settings: Settings) -> Iterator[Finding]:
 
 
 def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
+    listed = "there are: " + ", ".join(names)
     if not names:
-        return fault(
-            part,
-            f"No {part} was found.",
-            "Connect one and see that the system's sound settings show it; "
-            "without one use `rubato demo`.",
-        )
-    listed = ", ".join(names)
+        advice = "Connect one and see that the system's sound settings show it; "
+        return fault(part, f"No {part} was found.", advice + "without one use `rubato demo`.")
     if chosen and chosen not in names:
-        return warning(
-            part,
-            f"The chosen '{chosen}' is not connected; the system default is used. There are: "
-            + listed,
-            f"Connect it, or choose another in the settings (audio.{part}).",
-            chosen,
-            *names,
-        )
-    return ok(part, f"{chosen or 'system default'}; there are: {listed}", chosen, *names)
-
-
-def recordings(settings: Settings) -> Iterator[Finding]:
-    """Report the limits for decoding recordings."""
-    from engine.audio.clips import clip
-    from engine.sandbox import child
-
-    limits = f"at most {clip.LONGEST_S:.0f} s"
-    if child.limits_memory():
-        limits += f" and {child.MEMORY_BYTES >> 30} GB"
-    else:
-        limits += "; this system limits no process's memory"
-    yield ok("recordings", f"decoded by a process of its own: {limits}")
+        text = f"The chosen '{chosen}' is not connected; the system default is used; {listed}"
+        advice = f"Connect it, or choose another in the settings (audio.{part})."
+        return warning(part, text, advice, chosen, *names)
+    return ok(part, f"{chosen or 'system default'}; {listed}", chosen, *names)
 
 
 def recogniser(settings: Settings) -> Iterator[Finding]:
     from engine.asr import pick
 
     chosen = pick.resolve(settings.recogniser)
+    why = _why(pick.why(settings.recogniser))
     if chosen.engine == pick.WHISPER:
         from engine.asr.whisper.model import checked_folder  # imports no library of Whisper
 
         try:
-            folder = checked_folder(chosen.model)
+            folder = str(checked_folder(chosen.model))
+            yield ok("recogniser", f"whisper, model {folder}{why}", folder)
         except EngineError as error:
             yield failed("recogniser", error)
-        else:
-            text = f"whisper, model {folder}{_why(pick.why(settings.recogniser))}"
-            yield ok("recogniser", text, str(folder))
         return
     import pocketsphinx
 
     model = Path(pocketsphinx.get_model_path("en-us"))
     if (model / "en-us").is_dir() or (model / "mdef").is_file():
-        reason = _why(pick.why(settings.recogniser))
-        yield ok("recogniser", f"sphinx with its bundled English model{reason}")
+        yield ok("recogniser", f"sphinx with its bundled English model{why}")
     else:
         text = f"sphinx lacks its model in {model}."
         yield fault("recogniser", text, "Run `make run`.", str(model))
@@ -110,13 +86,13 @@ def language_model(settings: Settings) -> Iterator[Finding]:
     match chosen.engine:
         case "llama":
             yield from _llama(chosen)
+            return
         case "server":
             yield from _server(chosen)
         case _:
-            yield ok("language model", "skills, built in")
-    if chosen.engine != "llama":
-        there = "installed" if _has_llama() else "not installed (`make llm` adds them)"
-        yield ok("language model", f"models inside the program (GGUF files): {there}")
+            yield ok(_MODEL, "skills, built in")
+    there = "installed" if _has_llama() else "not installed (`make llm` adds them)"
+    yield ok(_MODEL, f"models inside the program (GGUF files): {there}")
 
 
 def _has_llama() -> bool:
@@ -125,60 +101,63 @@ def _has_llama() -> bool:
 
 def _llama(chosen: LanguageModelSettings) -> Iterator[Finding]:
     if not _has_llama():
-        yield fault("language model", "llama-cpp-python is not installed.", LLAMA_EXTRA)
+        advice = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
+        yield fault(_MODEL, "llama-cpp-python is not installed.", advice)
     path = Path(chosen.model).expanduser()
     choose = "Choose a .gguf file in the settings (language_model.model)."
     if not chosen.model:
-        yield fault("language model", "No model file is chosen.", choose)
+        yield fault(_MODEL, "No model file is chosen.", choose)
     elif not path.is_file():
-        yield fault("language model", f"{path} does not exist.", choose, str(path))
-    elif not _is_gguf(path):
-        yield fault("language model", f"{path} is not a GGUF file.", choose, str(path))
+        yield fault(_MODEL, f"{path} does not exist.", choose, str(path))
     else:
-        text = f"{path.name}, {path.stat().st_size / 1e9:.2f} GB"
-        yield ok("language model", text, path.name)
-
-
-def _is_gguf(path: Path) -> bool:
-    with path.open("rb") as model:
-        return model.read(4) == b"GGUF"
+        with path.open("rb") as model:
+            is_gguf = model.read(4) == b"GGUF"
+        if is_gguf:
+            yield ok(_MODEL, f"{path.name}, {path.stat().st_size / 1e9:.2f} GB", path.name)
+        else:
+            yield fault(_MODEL, f"{path} is not a GGUF file.", choose, str(path))
 
 
 def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
-    part, variable = "language model", chosen.key_variable
+    from engine.llm.servers.client import Client  # takes a tenth of a second
+
+    variable = chosen.key_variable
     if variable and not os.environ.get(variable):
-        yield warning(
-            part,
-            f"The environment variable {variable} is not set, so no key is sent.",
-            f"Set {variable}, or empty language_model.key_variable.",
-            variable,
-        )
+        text = f"The environment variable {variable} is not set, so no key is sent."
+        advice = f"Set {variable}, or empty language_model.key_variable."
+        yield warning(_MODEL, text, advice, variable)
         chosen = replace(chosen, key_variable="")
-    # Takes a tenth of a second, so only imported for a server.
+    try:
+        yield _answer(Client(chosen), chosen)
+    except EngineError as error:
+        yield failed(_MODEL, error)
+
+
+def _answer(client: "Client", chosen: LanguageModelSettings) -> Finding:
+    """Ask a server for its models. LanguageModelError if it does not answer."""
     import httpx
 
     from engine.llm.servers.bounds import OutOfBounds
-    from engine.llm.servers.client import Client, Refused
+    from engine.llm.servers.client import Refused
     from engine.llm.servers.faults import ServerFaults
 
     address = chosen.address.rstrip("/")
+    faults = ServerFaults(address, chosen.key_variable, client.proxy)
     try:
-        client = Client(chosen)
-        faults = ServerFaults(address, chosen.key_variable, client.proxy)
-        try:
-            asyncio.run(_list_models(client))
-        except TimeoutError as error:
-            raise faults.stalled(SERVER_WAIT_S) from error
-        except OutOfBounds as error:
-            raise faults.out_of_bounds() from error
-        except (OSError, httpx.HTTPError) as error:
-            raise faults.connection(error) from error
-    except EngineError as error:
-        yield failed(part, error)
+        asyncio.run(_list_models(client))
+    except TimeoutError as error:
+        raise faults.stalled(SERVER_WAIT_S) from error
+    except OutOfBounds as error:
+        raise faults.out_of_bounds() from error
+    except (OSError, httpx.HTTPError) as error:
+        raise faults.connection(error) from error
     except Refused as refused:
-        yield from _refusal(address, refused.status)
-    else:
-        yield ok(part, f"the server at {address} answers", address)
+        if refused.status < 404:  # no access, or another address
+            raise faults.status(refused, chosen.model) from refused
+        text = f"The server at {address} answers with status {refused.status}."
+        advice = "Not every server lists its models; try a question."
+        return warning(_MODEL, text, advice, address)
+    return ok(_MODEL, f"the server at {address} answers", address)
 
 
 async def _list_models(client: "Client") -> None:
@@ -189,46 +168,28 @@ async def _list_models(client: "Client") -> None:
         await client.close()
 
 
-def _refusal(address: str, status: int) -> Iterator[Finding]:
-    text = f"The server at {address} answers with status {status}."
-    if status in (401, 403):
-        advice = "It requires a key: name its environment variable in language_model.key_variable."
-        yield fault("language model", text, advice, address)
-    elif 300 <= status < 400:
-        advice = "It redirects to another address, which is not followed: set that address."
-        yield fault("language model", text, advice, address)
-    else:
-        advice = "Not every server lists its models; try a question."
-        yield warning("language model", text, advice, address)
-
-
 def synthesiser(settings: Settings) -> Iterator[Finding]:
     from engine.tts import pick
     from engine.tts.registry import NAMES  # loads none of them
 
     speech = settings.speech
-    chosen = pick.resolve(speech)
-    if chosen.engine not in NAMES:
-        yield fault(
-            "synthesiser",
-            f"There is no synthesiser '{chosen.engine}'.",
-            f"Set speech.engine to one of: {pick.AUTO}, {', '.join(NAMES)}.",
-        )
+    chosen = pick.resolve(speech).engine
+    if chosen not in NAMES:
+        advice = f"Set speech.engine to one of: {pick.AUTO}, {', '.join(NAMES)}."
+        yield fault(_VOICE, f"There is no synthesiser '{chosen}'.", advice)
     if speech.engine == pick.AUTO:
-        yield ok("synthesiser", f"{chosen.engine}{_why(pick.why(speech))}")
-    if chosen.engine in catalogue.catalogue():
-        yield from _catalogue_model(chosen.engine)
-    yield _starter(wanted=chosen.engine == pick.BUILT_IN)
+        yield ok(_VOICE, f"{chosen}{_why(pick.why(speech))}")
+    if chosen in catalogue.catalogue():
+        yield _catalogue_model(chosen)
+    yield _starter(wanted=chosen == pick.BUILT_IN)
     yield from (_paper_system(system, settings) for system in SYSTEMS)
     import espeakng_loader
 
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
-    missing = [str(file) for file in files if not Path(file).exists()]
-    if missing:
-        text = "espeak lacks " + ", ".join(missing)
-        yield fault("synthesiser", text, "Run `make run`.", *missing)
+    if missing := [str(file) for file in files if not Path(file).exists()]:
+        yield fault(_VOICE, "espeak lacks " + ", ".join(missing), "Run `make run`.", *missing)
     else:
-        yield ok("synthesiser", "espeak, built in: a formant voice that needs no model")
+        yield ok(_VOICE, "espeak, built in: a formant voice that needs no model")
 
 
 def _starter(*, wanted: bool) -> Finding:
@@ -239,10 +200,10 @@ def _starter(*, wanted: bool) -> Finding:
     try:
         known = of_settings(SpeechSettings(engine=pick.BUILT_IN))
     except EngineError as error:
-        return failed("synthesiser", error, State.FAULT if wanted else State.WARNING)
+        return failed(_VOICE, error, State.FAULT if wanted else State.WARNING)
     name, names = known.voice_model.rpartition(" ")[0], ", ".join(known.own)
-    text = f"starter, built in: {name} with the voices {names}"
-    return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
+    # private, as a pack of the person's own goes before ours
+    return ok(_VOICE, f"starter, built in: {name} with the voices {names}", name, names)
 
 
 def _paper_system(system: System, settings: Settings) -> Finding:
@@ -251,29 +212,22 @@ def _paper_system(system: System, settings: Settings) -> Finding:
 
     if folder := packs.find(system.name):
         if folder != packs.folder_of(system.name):
-            return ok("synthesiser", f"{system.title}, built in")
-        text = f"{system.title}, made on this machine in {folder}"
-        return ok("synthesiser", text, str(folder))
+            return ok(_VOICE, f"{system.title}, built in")
+        return ok(_VOICE, f"{system.title}, made on this machine in {folder}", str(folder))
     text = f"{system.title} is not made on this machine (about {system.core_hours:g} core hours)."
     if settings.speech.engine == system.name:
-        return fault("synthesiser", text, f"Make it with: {system.command}", system.name)
-    return ok("synthesiser", f"{text} Its command: {system.command}", system.name)
+        return fault(_VOICE, text, f"Make it with: {system.command}", system.name)
+    return ok(_VOICE, f"{text} Its command: {system.command}", system.name)
 
 
-def _catalogue_model(name: str) -> Iterator[Finding]:
+def _catalogue_model(name: str) -> Finding:
     """Check that a model of the catalogue and all its needs are complete."""
-    from engine.tts.kokoro.voices import FILES, LANGUAGES
-
     asset, store = catalogue.find(name), Store(data_folder() / "models")
     wanted = (asset, *(catalogue.find(need) for need in asset.needs))
-    lacking = {each.title: {file.path for file in store.missing(each)} for each in wanted}
-    missing = set[str]().union(*lacking.values())
-    if missing <= {f"voices/{FILES[voice]}.bin" for voice in LANGUAGES}:  # see languages()
-        yield ok("synthesiser", f"{asset.title}, complete")
-    else:
-        titles = "; ".join(title for title, files in lacking.items() if files)
+    if lacking := [each.title for each in wanted if store.missing(each)]:
         advice = f"Fetch what is missing with: rubato models get {name}"
-        yield fault("synthesiser", f"{name} lacks: {titles}.", advice)
+        return fault(_VOICE, f"{name} lacks: {'; '.join(lacking)}.", advice)
+    return ok(_VOICE, f"{asset.title}, complete")
 
 
 def languages(settings: Settings) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.llm.skills.languages.commands import may_be_english
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
-from engine.machine.memory import collect_all
+from engine.machine import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
 from engine.messages.reading import OpenDocument
 from engine.messages.words import Ending, Phase

@@ -144,24 +144,18 @@ class _HeadTimeout(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._stop_timer()
+        self._time_head(is_awaited=False)
 
-    def _time_head(self) -> None:
+    def _time_head(self, *, is_awaited: bool = True) -> None:
         in_request = self.cycle is not None and not self.cycle.response_complete
         is_http = self.transport.get_protocol() is self  # it was not upgraded to a WebSocket
-        if in_request or not is_http:
-            self._stop_timer()
-        elif self._head_timer is None:
+        is_awaited = is_awaited and is_http and not in_request
+        if is_awaited and self._head_timer is None:
             loop = asyncio.get_running_loop()
             self._head_timer = loop.call_later(HEAD_S, self.transport.close)
-
-    def _stop_timer(self) -> None:
-        if self._head_timer is not None:
+        elif not is_awaited and self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
-
-
-# --------------------------------------------------------------------------- the guard
 
 
 class _Guard:

@@ -125,10 +125,9 @@ class ModelThread(Generic[M]):
 
 @dataclass(frozen=True)
 class Segment:
-    """Text from `start_s` to `end_s` of a recording; `delta` continues the text before."""
+    """Text from `start_s` to `end_s` of a recording."""
 
     text: str
-    delta: str
     start_s: float
     end_s: float
     language: str
@@ -186,7 +185,7 @@ class RecogniserThread(ModelThread[Recogniser]):
         """Transcribe a file as segments() does, once a slot is free. It is read in chunks, because
         an hour takes half a gigabyte. UnreadableClip; InvalidInput beyond LONGEST_S.
         """
-        before, more = "", True
+        more = True
         async with self._places:
             while more:
                 start_s = recording.seconds
@@ -195,10 +194,8 @@ class RecogniserThread(ModelThread[Recogniser]):
                 end = len(pcm)
                 if more and parts and parts[-1].end > end - _PAUSE:
                     end = parts.pop().start  # it may continue in the next chunk
-                async for each in self._understood(pcm, parts, recording.language):
-                    times = (start_s + each.start_s, start_s + each.end_s)
-                    yield Segment(each.text, before + each.text, *times, each.language)
-                    before = " "
+                async for segment in self._understood(pcm, parts, recording.language, start_s):
+                    yield segment
                 recording.seconds = start_s + end / SAMPLE_RATE
 
     async def _read(self, path: Path, start_s: float) -> tuple[Pcm, bool]:
@@ -231,23 +228,24 @@ class RecogniserThread(ModelThread[Recogniser]):
         return await self.call(lambda recogniser: self._hear(recogniser, pcm, language))
 
     async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
-        """Yield the same as segments, each as soon as its stretch of speech was decoded."""
-        before = ""
-        async for each in self._understood(pcm, await self._portions(pcm), language):
-            yield replace(each, delta=before + each.text)
-            before = " "
+        """Transcribe samples as transcript() does; yield each segment as soon as its stretch of
+        speech was decoded.
+        """
+        async for segment in self._understood(pcm, await self._portions(pcm), language):
+            yield segment
 
     async def _portions(self, pcm: Pcm) -> list[Stretch]:
         return await self.call(lambda recogniser: portions(find_speech(pcm)))
 
     async def _understood(
-        self, pcm: Pcm, parts: Iterable[Stretch], language: str
+        self, pcm: Pcm, parts: Iterable[Stretch], language: str, from_s: float = 0.0
     ) -> AsyncIterator[Segment]:
+        """Yield the texts of parts of samples that begin at `from_s` of a recording."""
         for part in parts:
             heard = await self.transcript(pcm[part.start : part.end], language)
-            if text := heard.text:
-                start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
-                yield Segment(text, text, start_s, end_s, heard.language or self._language)
+            if heard.text:
+                times = [from_s + edge / SAMPLE_RATE for edge in (part.start, part.end)]
+                yield Segment(heard.text, *times, heard.language or self._language)
 
     async def completeness(self, text: str) -> Completeness:
         """Return how complete a text is."""

@@ -106,8 +106,8 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
             hint="Leave out --wyoming or --replicas.",
         )
     from engine.serve.application import Access
-    from engine.serve.cluster.deployment import Plan, start, stop
-    from engine.serve.cluster.voice_copies import copies
+    from engine.serve.deployment import Plan, start, stop
+    from engine.serve.voices import copies
 
     access = Access(address.names(settings), own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")

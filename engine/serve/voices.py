@@ -1,12 +1,17 @@
-"""The voices that a server speaks with, prepared once each. Everything here runs on the thread of
-the synthesiser.
+"""The voices that a server speaks with, prepared once each, on the thread of the synthesiser; and
+copies of the user's voices for every machine of a cluster, as file content.
+
+Invariant: an existing voice is never overwritten by a copy. A voice with the same name and other
+content stops the replica, because a name must mean the same voice everywhere.
 """
 
 import logging
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
-from engine.errors import EngineError, InvalidInput
+from engine.atomic_write import replace_file
+from engine.errors import EngineError, InvalidInput, ModelError
 from engine.languages import ENGLISH
 from engine.settings import SpeechSettings
 from engine.tts import voices
@@ -18,6 +23,8 @@ from engine.tts.voice_lookup import (
     voice_for,
     voice_names,
 )
+
+Copies = Mapping[str, bytes]  # a voice's file: its name and its content
 
 log = logging.getLogger(__name__)
 
@@ -89,3 +96,27 @@ def _voice_files() -> frozenset[Hashable]:
             about = path.stat()
             found.add((path.name, about.st_ino, about.st_mtime_ns, about.st_size))
     return frozenset(found)
+
+
+def copies(folder: Path | None = None) -> Copies:
+    """Return the voices of a folder; None = the user's."""
+    files = voices.saved_voices(voices.folder() if folder is None else folder)
+    return {file.path.name: file.path.read_bytes() for file in files}
+
+
+def keep(wanted: Copies, folder: Path | None = None) -> None:
+    """Write the voices that the folder lacks (None = the user's). ModelError if it has a different
+    voice of that name.
+    """
+    place = voices.folder() if folder is None else folder
+    for name, content in wanted.items():
+        path = place / Path(name).name
+        if not path.is_file():
+            place.mkdir(parents=True, exist_ok=True)
+            replace_file(path, content)
+        elif path.read_bytes() != content:
+            raise ModelError(
+                "A different voice {file} exists on this machine.",
+                hint="Rename one of them.",
+                file=path.name,
+            )

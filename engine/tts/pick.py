@@ -3,7 +3,7 @@ card runs it, Kokoro if it was fetched and is quick enough, else the built-in vo
 of synthesisers that make a voice from a recording, and the number of utterances that each can
 speak at once, by its speed as `rubato bench` measured it.
 
-Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only as graphics_card does.
+Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only where a card may be.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from engine import machine
 from engine.assets.catalogue import size_with_needs
 from engine.assets.store import Store
 from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import ModelError
-from engine.machine import graphics_card
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.systems import KOKORO
@@ -177,7 +177,7 @@ def _on_card(device: str) -> str:
     measured = _measured_on_card()
     if measured is not None and not measured.profile:
         return ""
-    return fetched if graphics_card.is_usable() else ""
+    return fetched if machine.has_usable_card() else ""
 
 
 def _measured_on_card() -> profiles.Pick | None:

@@ -6,5 +6,5 @@ installed. Whenever it is killed, the pointer names an environment that is compl
 
     home = paths.Home(paths.default_folder())
     name = installation.install(home, payload.read(folder))   # make, check, switch
-    current_version.roll_back(home)                           # on request
+    home.roll_back()                                          # on request
 """

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from installer.bootstrap import current_version, desktop, installation, payload, removing, windows
+from installer.bootstrap import desktop, installation, payload, removing, windows
 from installer.bootstrap.paths import Home, default_folder
 from installer.bootstrap.payload import Variant
 from installer.commands import SetupError, say
@@ -44,7 +44,7 @@ def start(home: Home, words: Sequence[str]) -> int:
     """Start the program with its own arguments; install it first if the current version is missing
     or damaged.
     """
-    name = current_version.read(home).current
+    name, _ = home.versions()
     if not home.is_complete(name):
         if words and not words[0].startswith("-"):  # a command must not wait for an installation
             raise SetupError("Rubato is not installed completely. Start it once without a command.")
@@ -77,7 +77,7 @@ def source(home: Home) -> Path:
     """Return the payload that this runs from, or the saved payload of the current version."""
     if (HERE / payload.LIST).is_file():
         return HERE
-    return home.payloads / installation.version_of(current_version.read(home).current)
+    return home.payloads / installation.version_of(home.versions()[0])
 
 
 def run_command(home: Home, words: Sequence[str]) -> int:
@@ -89,7 +89,7 @@ def run_command(home: Home, words: Sequence[str]) -> int:
         )
         say(f"100%  {install(home, choice)} is now used")
     elif options.command == "roll-back":
-        print(f"{current_version.roll_back(home).current} is now used.")
+        print(f"{home.roll_back()} is now used.")
     elif options.command == "status":
         print(json.dumps(status(home), indent=1))
     else:
@@ -98,13 +98,9 @@ def run_command(home: Home, words: Sequence[str]) -> int:
 
 
 def status(home: Home) -> dict[str, object]:
-    found = current_version.read(home)
-    return {
-        "home": str(home.folder),
-        "current": found.current,
-        "whole": home.is_complete(found.current),
-        "previous": found.previous,
-    }
+    current, previous = home.versions()
+    about = {"home": str(home.folder), "current": current, "previous": previous}
+    return {**about, "whole": home.is_complete(current)}
 
 
 def uninstall(home: Home, own_files: str | None) -> int:

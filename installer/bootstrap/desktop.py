@@ -8,9 +8,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from installer.bootstrap.paths import Home, write_atomically
+from installer.bootstrap.paths import Home, write_atomically, xdg_folder
 
 APP_ID = "org.rubato.Rubato"  # as in app/desktop_entry.py, which writes the entry
 LAUNCHER = "rubato"
@@ -58,46 +59,35 @@ def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
     subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
 
 
-def remove_launcher(home: Home) -> None:
-    """Remove the launcher, unless the file of that name belongs to another program."""
+def remove(home: Home, env: Mapping[str, str]) -> None:
+    """Remove the launcher, unless the file of that name belongs to another program; the link to it,
+    the menu entry, its icon, and the start at login.
+    """
     path = launcher(home)
-    try:
-        own = path.read_text(encoding="utf-8").startswith(_TITLE)
-    except (OSError, ValueError):
+    with suppress(OSError, ValueError):
+        if path.read_text(encoding="utf-8").startswith(_TITLE):
+            path.unlink()
+    if not sys.platform.startswith("linux"):
         return
-    if own:
-        path.unlink()
+    data, config = xdg_folder("XDG_DATA_HOME", env), xdg_folder("XDG_CONFIG_HOME", env)
+    (data / "applications" / f"{APP_ID}.desktop").unlink(missing_ok=True)
+    icons = data / "icons" / "hicolor" / "scalable" / "apps"
+    (icons / f"{APP_ID}.svg").unlink(missing_ok=True)
+    (config / "autostart" / f"{APP_ID}.desktop").unlink(missing_ok=True)
+    link = _link()
+    if link.is_symlink() and link.readlink().name == LAUNCHER and not link.exists():
+        link.unlink()
 
 
 def leave_speech_dispatcher(python: Path, env: Mapping[str, str]) -> None:
     """Let the program remove its module of speech-dispatcher and its line there, if there are
     any.
     """
-    modules = _folder(env, "XDG_DATA_HOME", ".local/share").resolve().parent / "libexec"
+    modules = xdg_folder("XDG_DATA_HOME", env).resolve().parent / "libexec"
     if (modules / "speech-dispatcher-modules" / "sd_rubato").is_file():
         command = [str(python), "-P", "-B", "-m", "app", "speech-dispatcher", "remove"]
         subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
 
 
-def files(env: Mapping[str, str]) -> list[Path]:
-    """Return the files to remove with the program: menu entry, icon, start at login, our link."""
-    if not sys.platform.startswith("linux"):
-        return []
-    data = _folder(env, "XDG_DATA_HOME", ".local/share")
-    found = [
-        data / "applications" / f"{APP_ID}.desktop",
-        data / "icons" / "hicolor" / "scalable" / "apps" / f"{APP_ID}.svg",
-        _folder(env, "XDG_CONFIG_HOME", ".config") / "autostart" / f"{APP_ID}.desktop",
-    ]
-    link = _link()
-    ours = link.is_symlink() and link.readlink().name == LAUNCHER
-    return [*found, link] if ours and not link.exists() else found
-
-
 def _link() -> Path:
     return Path.home() / ".local" / "bin" / LAUNCHER
-
-
-def _folder(env: Mapping[str, str], name: str, usual: str) -> Path:
-    chosen = env.get(name, "")
-    return Path(chosen) if Path(chosen).is_absolute() else Path.home() / usual

@@ -8,14 +8,16 @@ index can refuse a package but never replace it.
 
 import errno
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from installer import system
-from installer.bootstrap import current_version, uv, windows
+from installer.bootstrap import windows
 from installer.bootstrap.paths import GONE, LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
 from installer.bootstrap.payload import (
     BOOTSTRAPPER,
@@ -24,13 +26,23 @@ from installer.bootstrap.payload import (
     fitting_variant,
     torch_sources,
 )
-from installer.commands import Cause, SetupError, advice, cause_of, follow, say
+from installer.commands import Cause, SetupError, cause_of, follow, index_settings, say
 from installer.plan import OLDEST, TOO_NEW
+
+# The user's variables for uv that count: those about the network and the sources of packages.
+_ALLOWED = re.compile(
+    r"UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_\w+_(USERNAME|PASSWORD)|FIND_LINKS|"
+    r"HTTP_TIMEOUT|HTTP_RETRIES|CONCURRENT_\w+|NATIVE_TLS|SYSTEM_CERTS|INSECURE_HOST|"
+    r"KEYRING_PROVIDER|OFFLINE|PYTHON_INSTALL_MIRROR|LINK_MODE)"
+)
+_OTHER_WORK = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Creates environment `name` below `home`, from this payload, with this variant of torch."""
+    """Creates environment `name` below `home`, from this payload, with this variant of torch.
+    `wheels`: all packages come from this folder, none from the network.
+    """
 
     home: Home
     name: str
@@ -42,37 +54,39 @@ class Maker:
     def python(self) -> Path:
         return self.home.python(self.name)
 
-    @property
-    def uv(self) -> uv.Uv:
-        return uv.Uv(self.payload.uv, self.home, self.wheels)
-
-    @property
-    def torch_size(self) -> str:
-        return "200 MB" if self.variant is Variant.CPU else "2.5 GB"
+    def make(self) -> None:
+        """Run the steps in order; the last one writes the mark."""
+        torch, size = self.torch_pins(), "200 MB" if self.variant is Variant.CPU else "2.5 GB"
+        _show_step(0.02, "Making the environment")
+        check_system()
+        self.make_environment()
+        _show_step(0.04, "Getting the packages (310 MB)")
+        self._install_pins(self.payload.packages, "Getting the packages")
+        _show_step(0.5, f"Getting torch ({size})")
+        self.get_torch(torch)
+        _show_step(0.85, "Installing Rubato")
+        self._install(str(self.payload.wheel), doing="Installing Rubato")
+        _show_step(0.9, "Testing it: a window off screen and a spoken sentence")
+        self.check()
+        _show_step(0.98, "It works")
+        self.home.mark_complete(self.name)
 
     def torch_pins(self) -> Path:
         """Return the pins of torch. SetupError if this release has none for this machine."""
-        return self.payload.torch(self.variant)
-
-    def check_system(self) -> None:
-        """SetupError, naming the packages to install, if the system lacks a library."""
-        missing = [need for need in system.WINDOW_AND_SOUND if not system.is_there(need)]
-        if sys.platform.startswith("linux") and missing:
-            raise SetupError(system.by_hand(missing))
-        if lacking := windows.missing_runtime():
-            raise SetupError(lacking)
+        path = self.payload.torch(self.variant)
+        if not path.is_file():
+            raise SetupError(
+                f"This release has no pinned torch for {self.variant.value} here ({path.name}). "
+                "Choose the other variant (--variant), or take a release made where PyTorch's own "
+                "index can be reached."
+            )
+        return path
 
     def make_environment(self) -> None:
-        if not OLDEST <= sys.version_info < TOO_NEW:
-            raise SetupError(f"Rubato needs Python 3.11, 3.12 or 3.13; this is {sys.version}.")
         # not that of an environment we may run in, which may be deleted
-        base = getattr(sys, "_base_executable", sys.executable)
-        self.uv.venv(self.home.env(self.name), base)
-        own = self.payload.folder / BOOTSTRAPPER
-        shutil.copytree(own, self.home.env(self.name) / BOOTSTRAPPER)
-
-    def get_packages(self) -> None:
-        self._pins(self.payload.packages, "Getting the packages")
+        base, env = getattr(sys, "_base_executable", sys.executable), self.home.env(self.name)
+        self._uv("venv", "--no-project", "--python", base, str(env), doing="Making a folder")
+        shutil.copytree(self.payload.folder / BOOTSTRAPPER, env / BOOTSTRAPPER)
 
     def get_torch(self, pins: Path) -> None:
         """Install torch from the first source that has the pinned build."""
@@ -80,14 +94,11 @@ class Maker:
         sources = [("", [])] if offline else torch_sources(pins, self.variant)
         for _, options in sources[:-1]:
             try:
-                return self._pins(pins, "Getting torch", *options)
+                return self._install_pins(pins, "Getting torch", *options)
             except SetupError as error:
                 if error.cause is Cause.DISK:
                     raise
-        return self._pins(pins, "Getting torch", *sources[-1][1])
-
-    def put_rubato(self) -> None:
-        self.uv.install(self.python, str(self.payload.wheel), doing="Installing Rubato")
+        return self._install_pins(pins, "Getting torch", *sources[-1][1])
 
     def check(self) -> None:
         """Let the program test itself, in separate folders and without a screen. SetupError."""
@@ -101,19 +112,67 @@ class Maker:
                 f"The new version does not work on this machine and is not used: {last}"
             )
 
-    def _pins(self, pins: Path, doing: str, *options: str) -> None:
-        hashed = ["--require-hashes", "--only-binary", ":all:", *options]
-        self.uv.install(self.python, *hashed, "-r", str(pins), doing=doing)
-
     def _quiet(self, folder: str) -> dict[str, str]:
         """Return variables for a program of this environment that writes its files to the folder
         and shows nothing.
         """
-        env = uv.settings(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
+        env = settings_of_uv(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
         if shutil.disk_usage(self.home.folder).free < LEAST_FOR_BYTE_CODE:
             env["PYTHONDONTWRITEBYTECODE"] = "1"
         own = dict.fromkeys(("RUBATO_CONFIG", "RUBATO_DATA", "XDG_CACHE_HOME"), folder)
         return env | own | {"QT_QPA_PLATFORM": "offscreen", "CUDA_VISIBLE_DEVICES": "-1"}
+
+    def _install_pins(self, pins: Path, doing: str, *options: str) -> None:
+        hashed = ["--require-hashes", "--only-binary", ":all:", *options]
+        self._install(*hashed, "-r", str(pins), doing=doing)
+
+    def _install(self, *arguments: str, doing: str) -> None:
+        """Install exactly the named packages, without their dependencies."""
+        options = ["--no-deps", "--python", str(self.python)]
+        if self.wheels is not None:
+            options += ["--no-index", "--offline", "--find-links", str(self.wheels)]
+        self._uv("pip", "install", *options, *arguments, doing=doing)
+
+    def _uv(self, *arguments: str, doing: str) -> None:
+        # not in the current folder, which may belong to some project
+        where = ["--directory", str(self.home.folder), "--no-progress", "--color", "never"]
+        command = [str(self.payload.uv), *arguments, *where]
+        output = follow(command, settings_of_uv(os.environ, self.home))
+        if output is not None:
+            cause, reason = cause_of(output), cause_of(output).advice
+            if self.wheels and cause in (Cause.NETWORK, Cause.PLATFORM, Cause.UNKNOWN):
+                reason = f"{self.wheels} does not contain all pinned packages for this Python."
+            raise SetupError(f"{doing} failed. {reason}", cause)
+
+
+def settings_of_uv(given: Mapping[str, str], home: Home) -> dict[str, str]:
+    """Return the environment variables for uv. It reads no configuration file of the user's other
+    work, and touches no other environment.
+    """
+    kept = {
+        name: value
+        for name, value in given.items()
+        if not (name.startswith("UV_") and not _ALLOWED.fullmatch(name)) and name not in _OTHER_WORK
+    }
+    own = {
+        "UV_NO_CONFIG": "1",
+        "UV_CACHE_DIR": str(home.cache),
+        "UV_PYTHON_INSTALL_DIR": str(home.pythons),
+    }
+    return {**index_settings(given), **kept, **own}
+
+
+def check_system() -> None:
+    """SetupError if the system lacks a library, naming the packages to install, or if this Python
+    does not fit.
+    """
+    missing = [need for need in system.WINDOW_AND_SOUND if not system.is_there(need)]
+    if sys.platform.startswith("linux") and missing:
+        raise SetupError(system.by_hand(missing))
+    if lacking := windows.missing_runtime():
+        raise SetupError(lacking)
+    if not OLDEST <= sys.version_info < TOO_NEW:
+        raise SetupError(f"Rubato needs Python 3.11, 3.12 or 3.13; this is {sys.version}.")
 
 
 @dataclass(frozen=True)
@@ -131,7 +190,7 @@ def install(home: Home, payload: Payload, choice: Choice | None = None) -> str:
     try:
         with opened(home):
             name = ensure_installed(home, payload, choice or Choice())
-            current_version.switch(home, name)
+            home.switch(name)
             tidy(home)
             return name
     except OSError as error:
@@ -141,7 +200,7 @@ def install(home: Home, payload: Payload, choice: Choice | None = None) -> str:
 def sentence_on(error: OSError) -> str:
     # shutil.Error, from copying a folder, has only a text
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or cause_of(str(error)) is Cause.DISK:
-        return advice(Cause.DISK)
+        return Cause.DISK.advice
     return f"The installation stopped: {error}. Correct that and start again."
 
 
@@ -151,7 +210,7 @@ def ensure_installed(home: Home, payload: Payload, choice: Choice) -> str:
     name = base = f"{PREFIX}{payload.version}-{variant.value}"
     if home.is_complete(name):
         return name
-    if name == current_version.read(home).current:  # broken, perhaps still running
+    if name == home.versions()[0]:  # broken, perhaps still running
         name = base + ".2"
     if home.is_complete(name):
         return name
@@ -159,7 +218,7 @@ def ensure_installed(home: Home, payload: Payload, choice: Choice) -> str:
     payload = save_payload(home, payload)
     check_room(home, variant.room_gb)
     try:
-        _make(Maker(home, name, payload, variant, choice.wheels))
+        Maker(home, name, payload, variant, choice.wheels).make()
     except BaseException:
         home.remove(name)
         raise
@@ -169,7 +228,7 @@ def ensure_installed(home: Home, payload: Payload, choice: Choice) -> str:
 def variant_in(payload: Payload) -> Variant:
     """Return the variant that fits the machine, or the CPU one if this release has no other."""
     found = fitting_variant()
-    return found if payload.has_torch(found) else Variant.CPU
+    return found if payload.torch(found).is_file() else Variant.CPU
 
 
 def save_payload(home: Home, payload: Payload) -> Payload:
@@ -189,24 +248,6 @@ def save_payload(home: Home, payload: Payload) -> Payload:
     return Payload(folder, payload.version, payload.files)
 
 
-def _make(maker: Maker) -> None:
-    """Run the steps in order; the last one writes the mark."""
-    torch = maker.torch_pins()
-    _show_step(0.02, "Making the environment")
-    maker.check_system()
-    maker.make_environment()
-    _show_step(0.04, "Getting the packages (310 MB)")
-    maker.get_packages()
-    _show_step(0.5, f"Getting torch ({maker.torch_size})")
-    maker.get_torch(torch)
-    _show_step(0.85, "Installing Rubato")
-    maker.put_rubato()
-    _show_step(0.9, "Testing it: a window off screen and a spoken sentence")
-    maker.check()
-    _show_step(0.98, "It works")
-    maker.home.mark_complete(maker.name)
-
-
 def _show_step(part: float, title: str) -> None:
     """Show a step that begins when `part`, 0 to 1, of all work is done."""
     say(f"{part:4.0%}  {title}")
@@ -214,8 +255,7 @@ def _show_step(part: float, title: str) -> None:
 
 def tidy(home: Home) -> None:
     """Remove environments and payloads that no pointer can reach any more."""
-    found = current_version.read(home)
-    reachable = {found.current, found.previous}
+    reachable = set(home.versions())
     for name in home.environments():
         if name not in reachable:
             home.remove(name)

@@ -1,7 +1,10 @@
 """The folder of one user's installation: environments, their cache, the pointer and the launcher.
 
 Invariant: everything that Rubato installs for a user is below one folder, except the menu entry and
-the link in the search path. Voices, models and settings are elsewhere and never touched here.
+the link in the search path. Voices, models and settings are elsewhere and never touched here. The
+pointer names the current environment and the one it replaced, which stays until the next update: a
+small file that is only replaced as a whole, by a process that holds the lock of the home. Its first
+line is the current environment, so a launcher in any language can read it.
 """
 
 import errno
@@ -9,7 +12,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ from installer.commands import Cause, SetupError
 
 VARIABLE = "RUBATO_PROGRAM"
 NAME = "rubato-program"
+XDG = {"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share"}
 PREFIX = "env-"
 # Free bytes on the disk. With less, Python writes no byte code: on a full disk it would cut a file
 # short, and the program would not start again.
@@ -54,16 +58,49 @@ class Home:
         """Saved payloads, for repairs without their archives: payload/VERSION."""
         return self.folder / "payload"
 
+    def versions(self) -> tuple[str, str]:
+        """Return the environment in use and the one it replaced, each "" if there is none. An
+        unreadable file counts as missing, and so does a name that is a path to somewhere else.
+        """
+        try:
+            lines = self.current_file.read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            lines = []
+        names = [line if _ENVIRONMENT.fullmatch(line) else "" for line in (*lines, "", "")]
+        return names[0], names[1]
+
+    def switch(self, name: str) -> None:
+        """Make a complete environment current, keep the previous one. SetupError if incomplete."""
+        if not self.is_complete(name):
+            raise SetupError(f"{name} is not complete, so it is not used.")
+        old = self.versions()
+        if old[0] != name:
+            before = (each for each in old if each != name)
+            self._point_to(name, next(filter(self.is_complete, before), ""))
+
+    def roll_back(self) -> str:
+        """Make the previous environment current and return it. SetupError if there is none."""
+        with opened(self):
+            previous = self.versions()[1]
+            if not self.is_complete(previous):
+                raise SetupError("There is no earlier version to go back to.")
+            self._point_to(previous, "")
+        return previous
+
+    def _point_to(self, *names: str) -> None:
+        write_atomically(self.current_file, "".join(f"{name}\n" for name in names))
+
     def env(self, name: str) -> Path:
         return self.folder / name
 
     def python(self, name: str) -> Path:
         """Return the interpreter of an environment."""
-        return python_in(self.env(name))
+        inside = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
+        return self.env(name) / inside
 
     def is_complete(self, name: str) -> bool:
         """Return whether the environment is complete and its interpreter still exists."""
-        return (self.env(name) / _MADE).is_file() and self.python(name).exists()
+        return bool(name) and (self.env(name) / _MADE).is_file() and self.python(name).exists()
 
     def mark_complete(self, name: str) -> None:
         write_atomically(self.env(name) / _MADE, "")
@@ -103,10 +140,6 @@ def _remove_tree(path: Path) -> None:
     shutil.rmtree(windows.verbatim(path), ignore_errors=True)
 
 
-def python_in(env: Path) -> Path:
-    return env / "Scripts" / "python.exe" if os.name == "nt" else env / "bin" / "python"
-
-
 def expand(chosen: str) -> Path:
     """Return the absolute path of a user's variable; '~' is the user's folder."""
     return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - Path's raises for ~nobody
@@ -121,8 +154,13 @@ def default_folder() -> Path:
         return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / NAME
-    data = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(data) if Path(data).is_absolute() else Path.home() / ".local" / "share") / NAME
+    return xdg_folder("XDG_DATA_HOME", os.environ) / NAME
+
+
+def xdg_folder(variable: str, env: Mapping[str, str]) -> Path:
+    """Return the folder that a variable of XDG names, otherwise the usual one."""
+    chosen = Path(env.get(variable, ""))
+    return chosen if chosen.is_absolute() else Path.home() / XDG[variable]
 
 
 @contextmanager

@@ -63,19 +63,9 @@ class Payload:
     def packages(self) -> Path:
         return self.folder / "pins" / "run.txt"
 
-    def has_torch(self, variant: Variant) -> bool:
-        return self._torch(variant).is_file()
-
     def torch(self, variant: Variant) -> Path:
-        """Return the pins of torch for this machine. SetupError if this release has none."""
-        path = self._torch(variant)
-        if not path.is_file():
-            raise SetupError(
-                f"This release has no pinned torch for {variant.value} here ({path.name}). "
-                "Choose the other variant (--variant), or take a release made where PyTorch's own "
-                "index can be reached."
-            )
-        return path
+        """Return the pins of torch for this system, which a release may lack."""
+        return self.folder / "pins" / torch_pins(sys.platform, variant)
 
     def check(self) -> None:
         """SetupError unless every file is present and unchanged."""
@@ -89,9 +79,6 @@ class Payload:
                 raise SetupError(
                     f"{name} of the archive {words}. Download and unpack it once more.", Cause.HASH
                 )
-
-    def _torch(self, variant: Variant) -> Path:
-        return self.folder / "pins" / torch_pins(sys.platform, variant)
 
 
 def torch_pins(system: str, variant: Variant) -> str:

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from installer.bootstrap import current_version, desktop, windows
-from installer.bootstrap.paths import Home, expand, opened
+from installer.bootstrap import desktop, windows
+from installer.bootstrap.paths import XDG, Home, expand, opened, xdg_folder
 
 NAME = "rubato"
 # Paths as patterns of Path.glob, below the folder of the program, the data and the settings.
@@ -46,16 +46,13 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
     left: list[Path] = []
     if home.folder.exists():
         with opened(home):
-            found = current_version.read(home).current
-            if found:
+            if found := home.versions()[0]:
                 desktop.leave_speech_dispatcher(home.python(found), env)
                 home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
-            desktop.remove_launcher(home)
             own = [home.env(name) for name in home.environments()]
             left = _remove([*own, *home.saved_payloads()])
-        left += _remove_known(home.folder, PROGRAM)
-    for path in desktop.files(env):
-        path.unlink(missing_ok=True)
+    desktop.remove(home, env)
+    left += _remove_known(home.folder, PROGRAM)
     if own_files:
         for folder in _usual_folders(env):
             left += _remove([folder])
@@ -79,11 +76,7 @@ def _usual_folders(env: Mapping[str, str]) -> list[Path]:
         return [(Path(local) if local else person / "AppData" / "Local") / NAME]
     if sys.platform == "darwin":
         return [person / "Library" / "Application Support" / NAME]
-    pairs = {"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share"}
-    return [
-        (Path(env[name]) if Path(env.get(name, "")).is_absolute() else person / usual) / NAME
-        for name, usual in pairs.items()
-    ]
+    return [xdg_folder(variable, env) / NAME for variable in XDG]
 
 
 def _remove_known(folder: Path, patterns: Iterable[str]) -> list[Path]:

@@ -14,9 +14,9 @@ from pathlib import Path
 from installer import icons
 from installer.bundle import bundle
 from installer.plan import ROOT
-from installer.targets import OLDEST_MACOS
 
 APP = "Rubato.app"
+OLDEST_MACOS = "14.0"  # all packages have a build for it
 # macOS shows this text when it asks whether Rubato may use the microphone; without it, it kills
 # programs that open one.
 MICROPHONE = (

@@ -27,7 +27,7 @@ from engine.asr.registry import NAMES, load
 from engine.asr.whisper import model
 from engine.asr.whisper import recogniser as whisper
 from engine.audio.base import Pcm
-from engine.bench.hearing import hear
+from engine.bench import hear
 from engine.runtime.factories import standard_factories
 from engine.settings import RecogniserSettings
 from tests.benchmarks.turn_texts import REQUESTS

@@ -43,7 +43,7 @@ def parts(recogniser: str, synthesiser: str) -> Iterator[str]:
     import engine.runtime.conductor  # noqa: F401 - imported to be weighed
     from engine.audio.echo.canceller import Cleaning
     from engine.audio.vad import Vad
-    from engine.machine.memory import return_freed_memory
+    from engine.machine import return_freed_memory
     from engine.runtime.factories import standard_factories
     from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 

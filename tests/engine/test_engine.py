@@ -7,7 +7,7 @@ from importlib.metadata import Distribution
 import pytest
 
 from engine import licences
-from engine.machine.deferred import DEFERRED
+from engine.deferred import DEFERRED
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
 from tests.help.process.fresh_python import prints
@@ -83,7 +83,7 @@ OLDER = """
 from importlib import metadata
 found = metadata.version
 metadata.version = lambda name: "2.6.0+debian" if name == "torch" else found(name)
-from engine.machine.deferred import DEFERRED
+from engine.deferred import DEFERRED
 print(*DEFERRED)
 """
 
@@ -97,14 +97,14 @@ def test_every_package_of_this_environment_is_there_with_terms_and_text_and_ruba
     works = licences.works()
     first = works[0]
     assert (first.name, first.terms) == ("rubato", "GPL-3.0-or-later")
-    assert licences.text_of(first).lstrip().startswith("GNU GENERAL PUBLIC LICENSE")
+    assert first.text.lstrip().startswith("GNU GENERAL PUBLIC LICENSE")
     by_name = {work.name.lower(): work for work in works}
     assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= set(by_name)
     assert [work.name for work in works if work.terms == "not stated"] == []
-    assert "Redistribution" in licences.text_of(by_name["torch"])
-    font = licences.text_of(by_name["rubato sans (font)"])
+    assert "Redistribution" in by_name["torch"].text
+    font = by_name["rubato sans (font)"].text
     assert "SIL OPEN FONT LICENSE" in font.upper()
-    lists = [licences.text_of(work) for work in works if work.name.endswith("(pronunciations)")]
+    lists = [work.text for work in works if work.name.endswith("(pronunciations)")]
     assert ["Apache License" in each or "Carnegie Mellon" in each for each in lists] == [True, True]
 
 
@@ -115,7 +115,7 @@ def test_a_fetched_model_is_named_with_terms_and_authors(tmp_path, monkeypatch):
         models = [work for work in licences.works() if "kokoro" in work.name]
         assert [work.name for work in models] == ["kokoro (model)", "kokoro-voices (model)"]
         assert {work.terms for work in models} == {"Apache-2.0"}
-        assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
+        assert all("Kokoro by hexgrad" in work.text for work in models)
 
 
 def test_terms_are_told_by_their_name(tmp_path):

@@ -1,4 +1,4 @@
-"""The steps of setup, each done once, and their note: what was cut off is not trusted."""
+"""Setup, done once, and its note: an environment that was cut off is not trusted."""
 
 import contextlib
 import json
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine.models.storage import with_needs
-from installer import environment, steps
+from installer import steps
 from installer.commands import Cause, SetupError
-from installer.environment import NOTE, Environment, key_of, prepare, read
-from installer.plan import CUDA_ON_WINDOWS, PINS, ROOT, Goal
+from installer.plan import PINS, ROOT, TORCH, Goal
+from installer.steps import NOTE, Environment, prepare, read
 
 
 class FakeUv:
@@ -66,39 +66,41 @@ def uv(monkeypatch: pytest.MonkeyPatch) -> FakeUv:
 def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     folder = tmp_path / ".venv"
     (folder / "bin").mkdir(parents=True)
-    monkeypatch.setattr(steps.environment, "usable", lambda environment: True)
+    monkeypatch.setattr(steps, "usable", lambda environment: True)
     return Environment(folder)
 
 
-def done_steps(env: Environment, goal: Goal) -> list[str]:
-    return list(steps.set_up(goal, env.folder).done)
+def pins_in(command: Sequence[str]) -> list[str]:
+    return [Path(word).stem for word in command if word.endswith(".txt")][1:]  # but build.txt
 
 
-def test_every_goal_does_its_steps_in_order_and_once(uv, env):
-    assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project"]
-    steps.set_up(Goal.TEST, env.folder)
+def test_every_goal_is_reached_once_and_packages_come_only_by_hash(uv, env):
+    steps.set_up(Goal.RUN, env.folder)
+    installer, packages, torch, _, project = uv.commands
+    assert (pins_in(packages), pins_in(torch)) == (["run"], ["torch-linux-cpu"])
+    assert all(
+        {"--require-hashes", "--no-deps"} <= {*each} for each in (installer, packages, torch)
+    )
+    assert "--editable" in project  # this folder, which nobody could have replaced on a way
     uv.commands.clear()
-    assert {"dev", "llm", *done_steps(env, Goal.RUN)} == set(done_steps(env, Goal.TEST))
+    steps.set_up(Goal.TEST, env.folder)
+    assert pins_in(uv.commands[1]) == ["run", "dev", "llm"]
+    assert uv.torch_sources() == []
+    uv.commands.clear()
+    for goal in (Goal.RUN, Goal.DEMO, Goal.LLM, Goal.TEST):
+        steps.set_up(goal, env.folder)
     assert uv.commands == []
 
 
-def test_the_test_goal_adds_tools_and_models_and_packages_come_only_by_hash(uv, env):
-    assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project"]
-    installs = [command for command in uv.commands if "install" in command]
-    assert len(installs) == 6
-    assert "--editable" in installs.pop()  # this folder, which nobody could have replaced on a way
-    assert all({"--require-hashes", "--no-deps", "-r"} <= set(command) for command in installs)
-
-
-def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
+def test_a_setup_that_failed_is_done_again(uv, env):
     uv.fails["--reinstall-package"] = Cause.NETWORK
     uv.lacks = ["--offline"]
     with pytest.raises(SetupError):
         steps.set_up(Goal.RUN, env.folder)
+    assert not read(env.folder).changing
     uv.fails.clear()
     uv.commands.clear()
     steps.set_up(Goal.RUN, env.folder)
-    assert not any("run.txt" in word for command in uv.commands for word in command)
     assert uv.torch_sources() == ["--torch-backend=cpu torch-linux-cpu"]
 
 
@@ -106,8 +108,8 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
 def test_ears_and_a_voice_are_offered_once(uv, env, monkeypatch, capsys, *, ends_well):
     asked: list[list[str]] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
-    for offer in steps.OFFERS:
-        assert f" {sum(each.megabytes for each in with_needs(offer.model))} MB" in offer.title
+    for model, (title, _) in steps.OFFERS.items():
+        assert f" {sum(each.megabytes for each in with_needs(model))} MB" in title
     steps.offer_models(steps.set_up(Goal.RUN, env.folder))
     steps.offer_models(steps.set_up(Goal.RUN, env.folder))
     said = capsys.readouterr().out
@@ -125,8 +127,8 @@ def test_new_pins_are_installed_and_a_new_gpu_brings_a_torch(uv, env, tmp_path, 
     uv.commands.clear()
     (tmp_path / "run.txt").write_text("new")
     steps.set_up(Goal.RUN, env.folder)
-    assert len(uv.commands) == 1
-    assert str(tmp_path / "run.txt") in uv.commands[0]
+    assert pins_in(uv.commands[1]) == ["run"]
+    assert uv.torch_sources() == []
     monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["index torch"]
@@ -165,22 +167,22 @@ def test_on_windows_with_a_card_setup_says_how_to_get_cuda(
     monkeypatch.setattr(steps, "hardware", lambda: machine[1])
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["index torch"]
-    assert (CUDA_ON_WINDOWS in capsys.readouterr().out) == is_told
+    assert ("installing.md" in capsys.readouterr().out) == is_told
 
 
 def test_the_page_says_the_same_of_cuda_on_windows_as_long_as_it_is_true():
     page = (ROOT / "resources" / "pages" / "installing.md").read_text(encoding="utf-8")
-    assert f"{steps.IN_VENV} {CUDA_ON_WINDOWS}" in page
+    assert f" {TORCH}+cu130\n" in page
     pinned = (PINS / "torch-windows-cuda.txt").exists()
     assert ("for Windows are not pinned" in " ".join(page.split())) != pinned
 
 
 def test_without_a_network_what_was_kept_is_enough_or_the_network_is_to_blame(uv, env):
-    uv.fails["--require-hashes"] = Cause.NETWORK
-    steps.pinned("run", "Packages").do(env)
+    uv.fails["--no-progress"] = Cause.NETWORK
+    steps.set_up(Goal.RUN, env.folder)
     uv.lacks = ["--offline"]
     with pytest.raises(SetupError) as caught:
-        steps.pinned("run", "Packages").do(env)
+        steps.set_up(Goal.TEST, env.folder)
     assert caught.value.cause is Cause.NETWORK
 
 
@@ -225,10 +227,13 @@ def test_the_menu_gets_an_entry_or_setup_goes_on(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Environment:
+    """An environment in which a setup has ended well."""
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.touch()
-    return Environment(tmp_path / ".venv")
+    made = Environment(tmp_path / ".venv", {"run.txt": "k1"})
+    made.write()
+    return made
 
 
 @pytest.fixture
@@ -240,60 +245,49 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         folders.append(folder)
         return Environment(folder)
 
-    monkeypatch.setattr(environment, "make", make)
+    monkeypatch.setattr(steps, "make", make)
     return folders
 
 
 @pytest.mark.parametrize(
-    ("fault", "doing"),
+    ("fault", "changing"),
     [
-        (KeyboardInterrupt(), "run"),
-        (SetupError("no network", Cause.NETWORK), None),
-        (SetupError("full", Cause.DISK), "run"),
+        (KeyboardInterrupt(), True),
+        (SetupError("no network", Cause.NETWORK), False),
+        (SetupError("full", Cause.DISK), True),
     ],
     ids=["cut off", "a failed download is trusted", "a full disk is in doubt"],
 )
-def test_a_step_is_remembered_as_it_ended_and_anew_does_not_count_meanwhile(fresh, fault, doing):
-    with fresh.step("run", "k1"):
-        pass
-    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({"run": "k1"}, None)
-    with pytest.raises(type(fault)), fresh.step("run", "k2"):
+def test_a_change_that_was_cut_off_makes_the_environment_afresh(fresh, made, fault, changing):
+    with pytest.raises(type(fault)), fresh.change():
         raise fault
-    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, doing)
+    assert read(fresh.folder).changing is changing
+    prepare(fresh.folder)
+    assert made == [fresh.folder] * changing
 
 
 def test_a_complete_environment_is_taken_as_it_is_and_a_moved_one_made_afresh(fresh, made):
-    with fresh.step("run", "k1"):
+    with fresh.change():
         pass
-    assert prepare(fresh.folder).done == {"run": "k1"}
+    assert prepare(fresh.folder).done == {"run.txt": "k1"}
     assert made == []
     moved = fresh.folder.rename(fresh.folder.with_name("elsewhere"))
     prepare(moved)
     assert made == [moved]
 
 
-def test_one_that_is_missing_cut_off_or_has_lost_its_python_is_made_afresh(tmp_path, fresh, made):
+def test_one_that_is_missing_or_has_lost_its_python_is_made_afresh(tmp_path, fresh, made):
     prepare(tmp_path / "none")
-    python = fresh.folder / "bin" / "python"
-    python.rename(tmp_path / "python3.11")
-    python.symlink_to(tmp_path / "python3.11")
-    with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
-        raise KeyboardInterrupt
+    (fresh.folder / "bin" / "python").rename(tmp_path / "python3.12")
+    (fresh.folder / "bin" / "python").symlink_to(tmp_path / "python3.12")
     prepare(fresh.folder)
     assert made == [tmp_path / "none", fresh.folder]
-    with fresh.step("run", "k1"):
-        pass
-    prepare(fresh.folder)
-    assert len(made) == 2
-    python.unlink()
-    python.symlink_to((tmp_path / "python3.11").rename(tmp_path / "python3.12"))
-    prepare(fresh.folder)
-    assert len(made) == 3
 
 
 def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch):
+    (fresh.folder / NOTE).unlink()
     for runs in (True, False):
-        monkeypatch.setattr(environment, "succeeds", lambda command, runs=runs: runs)
+        monkeypatch.setattr(steps, "succeeds", lambda command, runs=runs: runs)
         prepare(fresh.folder)
     assert made == [fresh.folder]
 
@@ -301,19 +295,13 @@ def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkey
 def test_an_unreadable_note_counts_as_nothing_done_and_is_written_whole(fresh):
     for note in ("", "{", "[]", '{"done": 3}', "\0"):
         (fresh.folder / NOTE).write_text(note)
-        assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, None)
+        assert read(fresh.folder) == Environment(fresh.folder)
     fresh.write()
-    assert json.loads((fresh.folder / NOTE).read_text())["done"] == {}
+    assert json.loads((fresh.folder / NOTE).read_text())["done"] == {"run.txt": "k1"}
     assert not (fresh.folder / (NOTE + ".new")).exists()
 
 
-def test_a_key_changes_with_every_part(tmp_path):
+def test_an_environment_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SetupError, match="Delete the folder"):
-        environment.make(tmp_path / "file" / ".venv")
-    file = tmp_path / "pins.txt"
-    file.write_text("a==1")
-    keys = [key_of("3.11", file), key_of("3.12", file), key_of("3.11", file, "")]
-    file.write_text("a==2")
-    keys.append(key_of("3.11", file))
-    assert len(set(keys)) == len(keys)
+        steps.make(tmp_path / "file" / ".venv")

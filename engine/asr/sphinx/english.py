@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.asr.sphinx.pronounce import pronounce
 from engine.errors import ModelError
-from engine.machine.native_paths import native_path
+from engine.machine import native_path
 
 UNKNOWN = -20.0  # natural logarithm
 

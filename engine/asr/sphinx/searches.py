@@ -15,7 +15,7 @@ from engine.asr.sphinx.decision import Hypothesis
 from engine.asr.sphinx.english import incomplete
 from engine.audio.pcm import Pcm
 from engine.errors import RecogniserError
-from engine.machine.native_paths import native_path
+from engine.machine import native_path
 
 SLICE = SAMPLE_RATE // 10 * 2  # bytes of 16-bit samples
 MAX_STATES = 5000  # of the search per frame: no worse on clean speech, limits the time on noise

@@ -20,7 +20,7 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.english import incomplete
 from engine.asr.sphinx.searches import SLICE, failure, sixteen_bit
 from engine.audio.base import Pcm
-from engine.machine.native_paths import native_path
+from engine.machine import native_path
 
 # Odds against all other phones: one factor per phrase and one per phone. With the phone factor
 # alone, two words of a long phrase made up for a missing third.

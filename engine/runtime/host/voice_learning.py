@@ -25,7 +25,7 @@ from engine.asr.base import Recogniser
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
 from engine.runtime.headless.say_command import collect
 from engine.settings import RecogniserSettings, SpeechSettings

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.messages.events import Event, Failed, Loading, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.turn.facts import Fact

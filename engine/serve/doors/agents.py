@@ -7,10 +7,8 @@ while it is used; recorded sound is kept only until it is transcribed.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, closing
-from dataclasses import dataclass, field
 from functools import wraps
 from typing import Annotated, Final
 
@@ -60,28 +58,15 @@ def _with_tool_errors(tool: Tool) -> Tool:
     return wrapped
 
 
-@dataclass(frozen=True)
-class _Text:
-    """`rate` in SPS; `said` is cancelled if the text was stopped."""
-
-    text: str
-    voice: str
-    rate: float | None
-    said: asyncio.Future[None] = field(default_factory=asyncio.Future)
-
-    def fail(self, error: EngineError) -> None:
-        self.said.set_exception(error)
-        self.said.exception()  # an agent that does not wait never reads it
-
-
 class Tools:
     """Agents read the documentation of a tool."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._waiting: deque[_Text] = deque()
-        self._task: asyncio.Task[None] | None = None  # speaks them; None = none was spoken yet
+        self._saying: set[asyncio.Task[None]] = set()  # a text each: the current and queued ones
+        self._turn = asyncio.Lock()  # held by the text that is spoken
         self._speech: Speech | None = None  # of the current text
+        self._fault: DeviceError | None = None  # the last one ends the texts that wait meanwhile
         self._rate: float | None = None  # SPS of the next texts; None = the user's rate
 
     async def speak(self, text: str, voice: str = "", rate: Rate = None, wait: bool = False) -> str:
@@ -89,29 +74,22 @@ class Tools:
         await self._service.check_voice(voice)
         if len(text) > self._service.limits.text:
             raise InvalidInput("Give at most {most} at a time.", most=self._service.limits.text)
-        if len(self._waiting) >= _MOST:
+        if len(self._saying) > _MOST:
             raise Busy(
                 "{count} texts are already queued.",
                 hint="Try again when one has finished.",
                 count=_MOST,
             )
-        while self._task is not None and self._task.cancelling() and not self._task.done():
-            await asyncio.wait([self._task])  # it still has the loudspeaker
-        if self._task is None or self._task.done():
-            audio = self._service.settings.audio
-            loudspeaker = self._service.factories.loudspeaker(audio.loudspeaker)
-            loudspeaker.gain = audio.volume
-            self._task = asyncio.create_task(self._say_all(loudspeaker))
-            # Not within the task, which may be cancelled before it begins.
-            self._task.add_done_callback(lambda task: self._release(loudspeaker))
-        queued = _Text(text, voice, rate)
-        self._waiting.append(queued)
-        if not wait:
+        saying = asyncio.create_task(self._say(text, voice, rate))
+        self._saying.add(saying)
+        saying.add_done_callback(self._note_end)
+        # Without wait: until it has opened the loudspeaker, if it is the first.
+        await asyncio.wait([saying], timeout=None if wait else 0)
+        if not saying.done():
             return "The text is queued."
-        await asyncio.wait([queued.said])
-        if queued.said.cancelled():
+        if saying.cancelled():
             return "The text was stopped."
-        queued.said.result()
+        saying.result()
         return "The text was spoken."
 
     async def set_rate(self, rate: Rate = None) -> str:
@@ -123,10 +101,10 @@ class Tools:
 
     async def stop(self) -> str:
         """Stop speaking, and clear the queue."""
-        self._forget(None)
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        if saying := list(self._saying):
+            for each in saying:
+                each.cancel()
+            await asyncio.wait(saying)
         return "All speech was stopped."
 
     async def list_voices(self) -> str:
@@ -150,37 +128,30 @@ class Tools:
         finally:
             microphone.close()
 
-    def _release(self, loudspeaker: Loudspeaker) -> None:
-        self._forget(None)
-        with closing(loudspeaker):
-            loudspeaker.cut()
+    def _note_end(self, saying: asyncio.Task[None]) -> None:
+        self._saying.discard(saying)
+        if not saying.cancelled():
+            saying.exception()  # an agent that does not wait never reads it
 
-    async def _say_all(self, loudspeaker: Loudspeaker) -> None:
-        while self._waiting:
-            await self._say(self._waiting.popleft(), loudspeaker)
-
-    async def _say(self, text: _Text, loudspeaker: Loudspeaker) -> None:
-        rate = self._rate if text.rate is None else text.rate
-        self._speech = speech = self._service.speech(text.voice, rate)
-        try:
-            speech.write(text.text)
-            speech.end()
-            await self._play(speech, loudspeaker)
-            text.said.set_result(None)
-        except DeviceError as error:
-            text.fail(error)
-            self._forget(error)
-        except EngineError as error:
-            text.fail(error)
-        finally:
-            text.said.cancel()  # unless it was spoken or failed
-            self._speech = None
-
-    def _forget(self, error: DeviceError | None) -> None:
-        """Drop the waiting texts: because of an error, or (None) by request."""
-        for text in self._waiting:
-            text.fail(error) if error else text.said.cancel()
-        self._waiting.clear()
+    async def _say(self, text: str, voice: str, rate: float | None) -> None:
+        audio, before = self._service.settings.audio, self._fault
+        async with self._turn:
+            if self._fault is not None and self._fault is not before:
+                raise self._fault
+            with closing(self._service.factories.loudspeaker(audio.loudspeaker)) as loudspeaker:
+                loudspeaker.gain = audio.volume
+                own = self._rate if rate is None else rate
+                self._speech = speech = self._service.speech(voice, own)
+                speech.write(text)
+                speech.end()
+                try:
+                    await self._play(speech, loudspeaker)
+                except DeviceError as error:
+                    self._fault = error
+                    raise
+                finally:
+                    self._speech = None
+                    loudspeaker.cut()
 
     async def _play(self, speech: Speech, loudspeaker: Loudspeaker) -> None:
         playback = Playback(loudspeaker, SAMPLE_RATE)

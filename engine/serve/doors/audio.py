@@ -100,14 +100,15 @@ async def speak(request: Request) -> Response:
             media, sound = "text/event-stream", server_sent(_events(sound, speech))
         headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
         answer = _ClosingResponse(sound, media_type=media, headers=headers)
-        answer.needs = stack.pop_all()
-        return answer
+        return answer.closing(stack.pop_all())
 
 
 class _ClosingResponse(StreamingResponse):
-    """A response that always closes its `needs` at its end."""
+    """A response that always closes what it needs at its end."""
 
-    needs: AsyncExitStack
+    def closing(self, needs: AsyncExitStack) -> Response:
+        self.needs = needs
+        return self
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self.needs:
@@ -264,9 +265,7 @@ async def transcribe(request: Request) -> Response:
             return _answer(form.response_format, heard, recording.seconds)
         first = await while_connected(request, anext(segments, None))
         events = server_sent(_transcript_events(first, segments))
-        answer = _ClosingResponse(events, media_type="text/event-stream")
-        answer.needs = stack.pop_all()
-        return answer
+        return _ClosingResponse(events, media_type="text/event-stream").closing(stack.pop_all())
 
 
 @asynccontextmanager
@@ -295,14 +294,15 @@ async def _transcript_events(
 ) -> AsyncIterator[Fields]:
     text, segment = "", first
     while segment is not None:
-        text += segment.delta
-        yield {"type": "transcript.text.delta", "delta": segment.delta}
+        delta = f" {segment.text}" if text else segment.text
+        text += delta
+        yield {"type": "transcript.text.delta", "delta": delta}
         segment = await anext(rest, None)
     yield {"type": "transcript.text.done", "text": text}
 
 
 def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
-    text = "".join(segment.delta for segment in segments)
+    text = " ".join(segment.text for segment in segments)
     match name:
         case "text":
             return PlainTextResponse(text + "\n")

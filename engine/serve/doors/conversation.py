@@ -1,4 +1,5 @@
-"""Session and conversation of a client of the Realtime interface, and their form for a model.
+"""Session and conversation of a client of the Realtime interface, its events, and their form for a
+model.
 
 Invariant: a session never changes; a valid update makes a new one, an invalid one makes none.
 Settings that this server does not know are refused where a client would notice (formats, voices);
@@ -36,6 +37,8 @@ _MOST_TOOLS: Final = 64
 _MOST_PARTS: Final = 64
 _MOST_ITEMS: Final = 400
 _MOST_CHARACTERS: Final = 200_000
+_MOST_METADATA: Final = 16
+_LONGEST_MS: Final = 3_600_000
 
 
 def new_key(kind: str) -> str:
@@ -166,19 +169,17 @@ def _merged(old: Any, new: Any) -> Any:
 # --------------------------------------------------------------------------- what is said
 
 
-class _Kept(Wire):
-    model_config = ConfigDict(extra="ignore")  # unknown fields are common
-
-
-class Part(_Kept):
-    """One part of a message; a spoken one has a transcript, a written one a text. `audio`: sound in
-    base64 without a transcript; it is not stored.
+class Part(Wire):
+    """One part of a message; a spoken one has a transcript, a written one a text. Sound comes with
+    input_audio_buffer.append, not as a part.
     """
+
+    model_config = ConfigDict(extra="ignore")  # unknown fields are common
 
     type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
     text: Text | None = None
     transcript: Text | None = None
-    audio: str | None = Field(default=None, exclude=True)
+    audio: None = Field(default=None, exclude=True)
 
     @property
     def said(self) -> str:
@@ -189,7 +190,9 @@ class Part(_Kept):
         setattr(self, "transcript" if "audio" in self.type else "text", text)
 
 
-class _Item(_Kept):
+class _Item(Wire):
+    model_config = ConfigDict(extra="ignore")
+
     id: Text = Field(default_factory=partial(new_key, "item"))
     object: Literal["realtime.item"] = "realtime.item"
     status: Literal["in_progress", "completed", "incomplete"] = "completed"
@@ -220,11 +223,6 @@ class Message(_Item):
     def chat_message(self) -> base.Message:
         """The message for language models."""
         return base.Message(base.Role(self.role), self.said, interrupted=self._interrupted)
-
-    def unheard(self) -> dict[int, str]:
-        """Return the sound of the parts without a transcript, by index."""
-        parts = [part if "audio" in part.type and not part.said else None for part in self.content]
-        return {at: part.audio for at, part in enumerate(parts) if part and part.audio}
 
     def spoken_by(self, speech: Speech | None) -> None:
         self._speech = speech
@@ -301,14 +299,11 @@ class Conversation:
             at = 0 if after == "root" else self._items.index(self.find(after)) + 1
         before = self._items[at - 1].id if at else None
         self._items.insert(at, item)
-        self._trim(item)
-        return before
-
-    def _trim(self, kept: Item) -> None:
         sizes = [len(each.model_dump_json()) for each in self._items]
         while len(sizes) > _MOST_ITEMS or sum(sizes) > _MOST_CHARACTERS:
-            oldest = 1 if self._items[0] is kept else 0
+            oldest = 1 if self._items[0] is item else 0
             del self._items[oldest], sizes[oldest]
+        return before
 
     def find(self, key: str, known_as: str = Refusal.code) -> Item:
         """Return the item with this id. Refusal for an unknown one, see its `known_as`."""
@@ -336,13 +331,48 @@ class Conversation:
         for item in self._items:
             if isinstance(item, Call) and item.call_id in results:
                 chat += [item.chat_message, results[item.call_id].chat_message]
-            elif (
-                isinstance(item, Message)
-                and item.role != "system"
-                and (text := marked_text(item.chat_message))
-            ):
-                if chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
-                    chat[-1]["content"] += f"\n{text}"
-                else:
-                    chat.append({"role": item.role, "content": text})
+            if not isinstance(item, Message) or item.role == "system":
+                continue
+            text = marked_text(item.chat_message)
+            if text and chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
+                chat[-1]["content"] += f"\n{text}"
+            elif text:
+                chat.append({"role": item.role, "content": text})
         return chat
+
+
+# ----------------------------------------------------------------------------- its events
+
+
+class ResponseOptions(Wire):
+    """Settings of one response, beside those of the session. Every answer becomes part of the
+    conversation, and answers it.
+    """
+
+    conversation: Literal["auto"] = "auto"
+    input: None = None
+    metadata: Annotated[dict[str, str], Field(max_length=_MOST_METADATA)] | None = None
+
+
+class ClientEvent(Wire):
+    """A client's event; which fields count depends on its type. `audio` in base64."""
+
+    type: Literal[
+        "session.update",
+        "input_audio_buffer.append",
+        "input_audio_buffer.commit",
+        "input_audio_buffer.clear",
+        "conversation.item.create",
+        "conversation.item.retrieve",
+        "conversation.item.truncate",
+        "conversation.item.delete",
+        "response.create",
+        "response.cancel",
+    ]
+    session: dict[str, Any] = Field(default={})
+    response: dict[str, Any] = Field(default={})
+    audio: str = ""
+    item: Item | None = Field(default=None, discriminator="type")
+    previous_item_id: Text | None = None
+    item_id: Text = ""
+    audio_end_ms: float = Field(0, ge=0, le=_LONGEST_MS)

@@ -57,6 +57,7 @@ MESSAGES: Final = 20  # of one conversation
 LONGEST_S: Final = 120  # of sound
 _MOST_BYTES: Final = 1 << 20  # of an event's data, and of its sound
 _LONGEST_ID: Final = 200  # characters
+_Conversations = OrderedDict[str, tuple[Message, ...]]  # by their ids
 _FORMAT: Final[Mapping[str, Any]] = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
 
 
@@ -93,42 +94,37 @@ class _Data(Wire):
 @asynccontextmanager
 async def wyoming_server(service: Service, listener: socket.socket) -> AsyncIterator[None]:
     """Serve on this socket until the block ends, which disconnects every client."""
-    home = _Home(service)
-    server = await asyncio.start_server(home.accept_client, sock=listener, limit=HEAD_BYTES)
+    conversations: _Conversations = OrderedDict()
+    visits: set[asyncio.Task[None]] = set()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = _Client(service, conversations, reader, writer)
+        visit = asyncio.create_task(client.run(len(visits) < MOST_CLIENTS))
+        visits.add(visit)
+        visit.add_done_callback(visits.discard)
+
+    server = await asyncio.start_server(accept, sock=listener, limit=HEAD_BYTES)
     try:
         yield
     finally:
         server.close()
-        visits = tuple(home.clients.values())
         for visit in visits:
             visit.cancel()
         await asyncio.gather(*visits, return_exceptions=True)
 
 
-class _Home:
-    """State shared by the clients. A few conversations are stored by their ids, in memory only."""
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.conversations: OrderedDict[str, tuple[Message, ...]] = OrderedDict()
-        self.clients: dict[_Client, asyncio.Task[None]] = {}
-
-    async def accept_client(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        client = _Client(self, reader, writer)
-        self.clients[client] = asyncio.create_task(client.run())
-        self.clients[client].add_done_callback(lambda _: self.clients.pop(client))
-
-
 class _Client:
-    """One connection."""
+    """One connection. A few conversations of all are stored by their ids, in memory only."""
 
     def __init__(
-        self, home: _Home, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        service: Service,
+        conversations: _Conversations,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
-        self._home = home
-        self._service = home.service
+        self._service = service
+        self._conversations = conversations
         self._reader = reader
         self._writer = writer
         self._tasks = asyncio.TaskGroup()
@@ -137,13 +133,13 @@ class _Client:
         self._speaking: asyncio.Task[None] | None = None
         self._listen(None)
 
-    async def run(self) -> None:
+    async def run(self, has_room: bool) -> None:
         """Handle its events until it hangs up, and complete its speech. A fault is reported, and
         ends the connection.
         """
         try:
             async with self._tasks:
-                await self._attend()
+                await self._attend(has_room)
         except* ConnectionError:
             pass  # it is gone, or does not read
         except* Exception as faults:  # noqa: BLE001 - one client's fault does not affect another
@@ -151,8 +147,8 @@ class _Client:
         finally:
             self._writer.close()
 
-    async def _attend(self) -> None:
-        if len(self._home.clients) > MOST_CLIENTS:
+    async def _attend(self, has_room: bool) -> None:
+        if not has_room:
             raise Busy("All {count} connections are in use.", count=MOST_CLIENTS)
         while (event := await self._read()) is not None:
             await self._take(event)
@@ -284,8 +280,9 @@ class _Client:
         pcm, text = np.concatenate([*self._heard, rest]), ""
         await self._tell("transcript-start", language=language)
         async for segment in self._service.ears.segments(pcm, asked.language):
-            text += segment.delta
-            await self._tell("transcript-chunk", text=segment.delta)
+            delta = f" {segment.text}" if text else segment.text
+            text += delta
+            await self._tell("transcript-chunk", text=delta)
         await self._tell("transcript", text=text, language=language)
         await self._tell("transcript-stop")
         self._listen(None)
@@ -294,7 +291,7 @@ class _Client:
 
     async def _answer(self, said: _Data) -> None:
         """Answer with the language model, as an agent of Home Assistant."""
-        kept = self._home.conversations
+        kept = self._conversations
         context = said.context.model_dump(exclude_unset=True)
         key = said.context.conversation_id[:_LONGEST_ID]
         question = Message(Role.USER, said.text[: self._service.limits.text])

@@ -15,7 +15,7 @@ import torch
 
 from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable

@@ -13,7 +13,7 @@ import pytest
 from app.__main__ import main
 from engine import api, doctor
 from engine.api import Ending, Event, SayOptions, Settings, TurnEnded
-from engine.bench.machine import Row
+from engine.bench import Row
 from engine.doctor.finding import fault, ok
 from engine.errors import InvalidInput, ModelError
 from engine.history.store import NAME, Store

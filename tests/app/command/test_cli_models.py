@@ -11,7 +11,7 @@ from app.command import models
 from engine import api, settings_file
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
-from engine.bench.machine import Row
+from engine.bench import Row
 from engine.models import library
 from engine.models.servers import ServedModel
 from engine.settings_file import data_folder

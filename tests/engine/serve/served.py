@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import tomllib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -24,7 +25,7 @@ from engine.serve.limits import Clock, Limits
 from engine.serve.service import SAMPLE_RATE, Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
-from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.parts import FakeParts, FakeRecogniser, FakeRecognition
 from tests.help.fakes.tts import FakeTts
 
 ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
@@ -48,6 +49,22 @@ class HeldClock:
 
     async def _wait(self, seconds: float) -> None:
         await self._gone.wait()
+
+
+class HeldRecogniser(FakeRecogniser):
+    """Understands nothing before it is `let` to, and counts the utterances."""
+
+    def __init__(self, *, let: bool = False) -> None:
+        super().__init__()
+        self.let = threading.Event()
+        self.opened = 0
+        if let:
+            self.let.set()
+
+    def open(self) -> FakeRecognition:
+        self.opened += 1
+        assert self.let.wait(120.0)
+        return super().open()
 
 
 @asynccontextmanager
@@ -128,11 +145,14 @@ def served(runner: asyncio.Runner, parts: FakeParts) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def question() -> Pcm:
-    """Somebody asks something, and is silent for a second: samples at SAMPLE_RATE."""
+    return asked("Good morning, how are you today?")
+
+
+def asked(text: str) -> Pcm:
+    """Somebody asks this, and is silent for a second: samples at SAMPLE_RATE."""
     model = EspeakModel()
     try:
-        request = SpeechRequest("Good morning, how are you today?", model.voices()[0])
-        pcm = collect(OfflineSynthesis(model, request))
+        pcm = collect(OfflineSynthesis(model, SpeechRequest(text, model.voices()[0])))
         resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
     finally:
         model.close()

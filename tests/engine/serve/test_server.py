@@ -20,10 +20,10 @@ from tests.help.fakes.tts import FakeTts
 
 
 class Cluster(ModuleType):
-    """Stands in for engine.serve.cluster.deployment."""
+    """Stands in for engine.serve.deployment."""
 
     def __init__(self) -> None:
-        super().__init__("engine.serve.cluster.deployment")
+        super().__init__("engine.serve.deployment")
         self.fault: Exception | None = None
         self.done: list[str] = []
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.bench.machine import bench_synthesisers
+from engine.bench import bench_synthesisers
 from engine.codec.mel import Levels
 from engine.errors import InvalidInput, ModelError
 from engine.messages.comparison import ComparisonState, Recital

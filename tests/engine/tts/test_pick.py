@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine import machine
 from engine.errors import ModelError
-from engine.machine import graphics_card
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import paths
@@ -33,7 +33,7 @@ AUTO = SpeechSettings()
 @pytest.fixture(autouse=True)
 def data(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(graphics_card, "has_driver", lambda: False)
+    monkeypatch.setattr(machine, "has_card_driver", lambda: False)
     return tmp_path
 
 
@@ -59,7 +59,7 @@ def test_only_kokoro_and_the_published_voxtream2_make_a_voice_of_a_recording(dat
 
 @pytest.fixture
 def card(data, monkeypatch) -> None:
-    monkeypatch.setattr(graphics_card, "is_usable", lambda: True)
+    monkeypatch.setattr(machine, "has_usable_card", lambda: True)
     for name in ("voxtream2", "mimi", "redimnet"):
         fetched(data, name)
 

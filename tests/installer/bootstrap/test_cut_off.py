@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from installer.bootstrap import current_version, desktop, installation
+from installer.bootstrap import desktop, installation
 from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
@@ -71,12 +71,12 @@ def test_an_update_killed_anywhere_leaves_a_program_that_starts(every, home, rel
         shutil.rmtree(home.folder)
         shutil.copytree(before, home.folder, symlinks=True)
         assert drive(last, new).returncode == -signal.SIGKILL, last
-        found = current_version.read(home)
-        assert home.is_complete(found.current), last
-        assert said_by(home) == f"rubato {found.current.split('-')[1]} x", last
+        found, _ = home.versions()
+        assert home.is_complete(found), last
+        assert said_by(home) == f"rubato {found.split('-')[1]} x", last
         assert drive(0, new).returncode == 0, last
         assert said_by(home) == "rubato 2.0 x", last
-        assert current_version.read(home).previous == "env-1.0-cpu", last
+        assert home.versions()[1] == "env-1.0-cpu", last
         assert home.environments() == ["env-1.0-cpu", "env-2.0-cpu"], last
         assert not list(home.folder.glob("*.new")), last
 
@@ -88,10 +88,10 @@ def test_a_first_installation_killed_anywhere_is_completed_by_the_next(every, ho
     for last in range(every // 2 + 1, steps + 1, every):
         shutil.rmtree(home.folder)
         assert drive(last, new).returncode == -signal.SIGKILL, last
-        found = current_version.read(home)
-        assert not found.current or home.is_complete(found.current), last
+        found, _ = home.versions()
+        assert not found or home.is_complete(found), last
         assert drive(0, new).returncode == 0, last
-        assert home.is_complete(current_version.read(home).current), last
+        assert home.is_complete(home.versions()[0]), last
         assert not list(home.folder.glob("gone-*")), last
 
 
@@ -139,7 +139,7 @@ def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(
         reason = refusal(home, release("1.0"), disk, blocks)
         stopped["1.0"] += bool(reason)
         assert "disk is full" in reason or not reason, blocks
-        assert home.is_complete(current_version.read(home).current) is not bool(reason), blocks
+        assert home.is_complete(home.versions()[0]) is not bool(reason), blocks
         (disk / "filler").unlink()
         shutil.rmtree(home.folder, ignore_errors=True)
     desktop.put(home, install(home, release("1.0")))
@@ -149,7 +149,7 @@ def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(
             stopped["2.0"] += 1
             assert "disk is full" in reason, blocks
             assert home.environments() == ["env-1.0-cpu"], blocks
-        found = current_version.read(home).current
+        found = home.versions()[0]
         assert home.is_complete(found), blocks
         assert said_by(home) == f"rubato {found.split('-')[1]} x", blocks
         (disk / "filler").unlink()

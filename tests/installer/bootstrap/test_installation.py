@@ -12,7 +12,6 @@ import pytest
 
 from installer.bootstrap import __main__ as bootstrapper
 from installer.bootstrap import (
-    current_version,
     desktop,
     installation,
     paths,
@@ -33,7 +32,7 @@ def told(home: Home, name: str, *words: str) -> str:
 
 
 def in_force(home: Home) -> str:
-    return current_version.read(home).current
+    return home.versions()[0]
 
 
 def test_an_installation_ends_with_a_program_that_starts_and_a_second_does_nothing(
@@ -203,10 +202,10 @@ def test_the_previous_version_stays_until_the_next_update_and_comes_back_on_requ
     for _ in range(3):
         assert start(updated) == (0, "rubato 2.0")
     assert updated.environments() == ["env-1.0-cpu", "env-2.0-cpu"]
-    current_version.roll_back(updated)
+    updated.roll_back()
     assert start(updated) == (0, "rubato 1.0")
     with pytest.raises(SetupError, match="no earlier version"):
-        current_version.roll_back(updated)
+        updated.roll_back()
     install(updated, release("3.0"))
     assert updated.environments() == ["env-1.0-cpu", "env-3.0-cpu"]
 
@@ -232,7 +231,7 @@ def test_half_an_environment_is_never_put_in_force(home):
     home.python("env-9").parent.mkdir(parents=True)
     home.python("env-9").touch()
     with pytest.raises(SetupError, match="not complete"):
-        current_version.switch(home, "env-9")
+        home.switch("env-9")
     assert not home.current_file.exists()
 
 
@@ -241,9 +240,7 @@ def test_a_pointer_that_was_tampered_with_names_nothing_outside(home):
     half = "env-1.0-cpu\nprevious\n"
     for text in ("", "\n", "../../bin\n", "env-1/../..\n", "\0\n", half):
         home.current_file.write_text(text)
-        found = current_version.read(home)
-        assert found.current == ("env-1.0-cpu" if text == half else "")
-        assert found.previous == ""
+        assert home.versions() == ("env-1.0-cpu" if text == half else "", "")
 
 
 @pytest.mark.parametrize("own_files", [False, True])

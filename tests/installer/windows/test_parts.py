@@ -11,17 +11,16 @@ import pytest
 
 from installer.commands import SetupError
 from installer.windows import __main__ as windows
-from installer.windows import parts
 
 LAUNCH = Path(windows.__file__).with_name("launch.py")
 
 
 def test_a_launcher_is_its_stub_the_python_beside_it_and_a_program():
-    made = parts.launcher(b"MZ stub", r"..\python\python.exe", "print(1)")
+    made = windows.launcher(b"MZ stub", r"..\python\python.exe", "print(1)")
     head, _, rest = made.partition(b"\r\n")
     assert head == b'MZ stub#!"<launcher_dir>\\..\\python\\python.exe"'
     assert zipfile.ZipFile(BytesIO(rest)).read("__main__.py") == b"print(1)"
-    assert made == parts.launcher(b"MZ stub", r"..\python\python.exe", "print(1)")
+    assert made == windows.launcher(b"MZ stub", r"..\python\python.exe", "print(1)")
 
 
 @pytest.mark.parametrize("name", ["Rubato.exe", "bin/rubato.exe"])
@@ -36,7 +35,7 @@ def test_both_programs_run_the_bootstrapper_of_the_release(tmp_path, name):
     program = home / name
     program.parent.mkdir(exist_ok=True)
     # The stub is Windows' alone; what follows it is a program for any Python.
-    program.write_bytes(parts.launcher(b"", "python.exe", LAUNCH.read_text(encoding="utf-8")))
+    program.write_bytes(windows.launcher(b"", "python.exe", LAUNCH.read_text(encoding="utf-8")))
     env = {**os.environ, "PYTHONPATH": "somewhere else"}
     done = subprocess.run(
         [sys.executable, str(program), "say", "a b"], env=env, capture_output=True, text=True
@@ -54,7 +53,7 @@ def test_what_is_laid_down_has_two_launchers_and_an_embeddable_python(tmp_path):
     given.mkdir()
     (given / "python.exe").touch()
     with pytest.raises(SetupError, match=r"pythonw\.exe is missing"):
-        parts.put_python(tmp_path / "python", given)
+        windows.put_python(tmp_path / "python", given)
 
 
 def test_makensis_gets_whole_paths_or_is_named(tmp_path, monkeypatch, capsys):

@@ -16,7 +16,7 @@ from engine.asr.pick import resolve, why
 from engine.audio.base import Pcm
 from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.messages.events import Event, Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.runtime.factories import Factories

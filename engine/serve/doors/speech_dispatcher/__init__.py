@@ -1,9 +1,9 @@
 """The voice of speech-dispatcher's clients, such as the screen reader Orca.
 
 module        the program that the daemon starts: its protocol on standard input and output
-markup        SSML -> text, index marks, and whether it is spelt
+message       SSML -> text, index marks, and whether it is spelt; its style
 formant       espeak for keys, characters and labels, in the module's own process
-sentences     the module's connection to its engine process
+links         the module's connections to the daemon and to its engine process
 voice_process the engine process: one sentence after the other in the chosen voice
 installation  install and remove the module for one person
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any, Final
 
-from engine.serve.doors.speech_dispatcher.markup import Message
-from engine.serve.doors.speech_dispatcher.style import Style
+from engine.serve.doors.speech_dispatcher.message import Message, Style
 
 _CHUNK_MS: Final = 40  # of sound; a cancelled text ends within one
 _SYNCHRONOUS, _DONT_EXIT, _UTF8, _SSML = 2, 1 << 15, 1, 0x10

@@ -64,7 +64,7 @@ class Installation:
             self._data.mkdir(parents=True, exist_ok=True)  # or the daemon's path leads nowhere
             self.module.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self.module, _TITLE + "\n".join(lines) + "\n", mode=0o755)
-            self._list()
+            self._list(wanted=True)
         except OSError as error:
             raise _unwritable(error) from error
 
@@ -75,42 +75,35 @@ class Installation:
                 self.module.unlink()
                 _remove_empty(self.module.parent)
                 _remove_empty(self.module.parent.parent)
-            self._unlist()
+            self._list(wanted=False)
         except OSError as error:
             raise _unwritable(error) from error
         return is_ours
 
-    def _list(self) -> None:
-        """Add the module to a configuration that lists modules: the person's, or the system's."""
-        line = f'AddModule "{NAME}" "{self.module}" "{NAME}.conf"\n'
-        own = self.config.read_bytes() if self.config.is_file() else None
-        if own is not None:
-            self._unlist()
-            own = self.config.read_bytes() if self.config.is_file() else None
-        if own is not None and _lists_modules(own):
-            self._write(own + f"{_BEGIN}{line}{_END}".encode())
-        elif own is None and self._system.is_file() and _lists_modules(self._system.read_bytes()):
-            self.config.parent.mkdir(parents=True, exist_ok=True)
-            self._write(f'{_BEGIN}Include "{self._system}"\n{line}{_END}'.encode())
-
-    def _unlist(self) -> None:
-        """Remove our lines; a file of nothing else goes with its folder."""
-        if not self.config.is_file():
-            return
-        content = self.config.read_bytes()
-        before, begin, rest = content.partition(_BEGIN.encode())
+    def _list(self, *, wanted: bool) -> None:
+        """Remove our lines from the configuration; if `wanted`, and if it lists modules (the
+        person's, or else the system's), add them again. A file of nothing else goes with its
+        folder.
+        """
+        line = f'AddModule "{NAME}" "{self.module}" "{NAME}.conf"\n{_END}'
+        old = self.config.read_bytes() if self.config.is_file() else None
+        common = self._system.read_bytes() if self._system.is_file() else b""
+        new = old
+        before, begin, rest = (old or b"").partition(_BEGIN.encode())
         _, end, after = rest.partition(_END.encode())
-        if not (begin and end):
-            return
-        if before + after:
-            self._write(before + after)
-        else:
+        if begin and end:
+            new = before + after or None
+        if wanted and new is not None and _lists_modules(new):
+            new += f"{_BEGIN}{line}".encode()
+        elif wanted and new is None and _lists_modules(common):
+            new = f'{_BEGIN}Include "{self._system}"\n{line}'.encode()
+        if new is None and old is not None:
             self.config.unlink()
             _remove_empty(self.config.parent)
-
-    def _write(self, content: bytes) -> None:
-        mode = self.config.stat().st_mode & 0o777 if self.config.exists() else 0o644
-        replace_file(self.config, content, mode=mode)
+        elif new is not None and new != old:
+            self.config.parent.mkdir(parents=True, exist_ok=True)
+            mode = 0o644 if old is None else self.config.stat().st_mode & 0o777
+            replace_file(self.config, new, mode=mode)
 
 
 def _lists_modules(config: bytes) -> bool:

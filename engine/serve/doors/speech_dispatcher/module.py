@@ -26,10 +26,15 @@ from engine.errors import EngineError
 from engine.languages import ENGLISH
 from engine.names_file import in_force
 from engine.serve.doors.speech_dispatcher.formant import Formant
-from engine.serve.doors.speech_dispatcher.markup import LONGEST, Message, parse
-from engine.serve.doors.speech_dispatcher.sentences import Sentences
-from engine.serve.doors.speech_dispatcher.streams import Streams
-from engine.serve.doors.speech_dispatcher.style import Style, is_label, key_text
+from engine.serve.doors.speech_dispatcher.links import Sentences, Streams
+from engine.serve.doors.speech_dispatcher.message import (
+    LONGEST,
+    Message,
+    Style,
+    is_label,
+    key_text,
+    parse,
+)
 from engine.tts import voice_catalogue, voices
 
 IDLE_S: Final = 300.0  # without speech, until the engine process ends

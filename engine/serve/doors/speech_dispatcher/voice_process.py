@@ -32,7 +32,7 @@ from engine.settings import Settings, SpeechSettings
 from engine.text.names.replacing import NamedWords
 from engine.text.speakable import LEFT_OUT, Speakable
 from engine.text.word import Word
-from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
+from engine.tts.base import AudioFrame, Finished, TtsModel, Voice
 
 log = logging.getLogger(__name__)
 
@@ -117,12 +117,15 @@ class VoiceProcess:
                 step = session.step()
                 if isinstance(step, AudioFrame):
                     pcm = limiter.limit(step.pcm * GAIN, step.sample)
-                    pcm = pcm if sounds_until else pcm[_first_sound(pcm) :]
+                    if not sounds_until:  # from the first sample that is heard, if one is
+                        pcm = pcm[int(np.append(np.abs(pcm) > QUIET, True).argmax()) :]
                     start = step.sample + len(step.pcm) - len(pcm)
                     begun = [
                         (words[on.word].start, max(0, on.sample - start)) for on in step.onsets
                     ]
-                    self._send({**about, "words": begun}, _sixteen_bits(pcm * request["volume"]))
+                    loud = np.clip(pcm * request["volume"], -1, 1)
+                    samples = np.rint(loud * 32_767).astype("<i2").tobytes()
+                    self._send({**about, "words": begun}, samples)
                     if len(pcm):
                         begin = max(sounds_until, self._clock())
                         sounds_until = begin + len(pcm) / about["hertz"]
@@ -153,15 +156,6 @@ def _read(text: str, language: str) -> Iterator[tuple[list[Word], bool]]:
         if speakable.left_out:
             raise InvalidInput(LEFT_OUT)
         yield new, ended
-
-
-def _first_sound(pcm: Pcm) -> int:
-    """Return the place of the first sample that is heard; the length if none is."""
-    return int(np.append(np.abs(pcm) > QUIET, True).argmax())
-
-
-def _sixteen_bits(pcm: Pcm) -> bytes:
-    return np.rint(np.clip(pcm, -1, 1) * 32_767).astype("<i2").tobytes()
 
 
 def main() -> None:

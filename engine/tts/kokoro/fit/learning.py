@@ -17,7 +17,7 @@ from engine.atomic_write import replace_file
 from engine.audio.clips.denoise import denoised
 from engine.errors import InvalidInput
 from engine.languages import ENGLISH
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align

@@ -16,7 +16,7 @@ from engine.codec.wavtokenizer import (
     WavTokenizerDecoder,
     load_wavtokenizer,
 )
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings import SpeechSettings
 from engine.translatable import Progress, Translatable

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.codec.small import load_small
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import check_number
 from engine.text.phonemes import Espeak

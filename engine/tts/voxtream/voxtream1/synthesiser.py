@@ -20,7 +20,7 @@ from engine.codec.codes_file import tensors_hash
 from engine.codec.mimi import SAMPLE_RATE
 from engine.codec.small import load_small
 from engine.errors import ModelError
-from engine.machine.memory import return_freed_memory
+from engine.machine import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.resources import resource
 from engine.text.phonemes import Espeak

@@ -26,9 +26,8 @@ from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.service import SAMPLE_RATE
 from engine.settings import SLOWEST
-from tests.engine.serve.conftest import SOON_S
-from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
-from tests.help.fakes.parts import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
+from tests.engine.serve.served import ANSWERS, HeldClock, HeldRecogniser, Served, serving
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 from tests.help.fakes.tts import OWN_RATE
 
 LONG = "go " * 60
@@ -46,28 +45,6 @@ class CallingModel(FakeLanguageModel):
             yield f"It gave {messages[-1]['content']}."
         else:
             yield ToolCall("call_1", tools[0]["function"]["name"], '{"city": "Oslo"}')
-
-
-class HeldRecogniser(FakeRecogniser):
-    """Understands nothing before it is `let` to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.let = threading.Event()
-
-    def open(self) -> FakeRecognition:
-        assert self.let.wait(SOON_S)
-        return super().open()
-
-
-class CountingRecogniser(FakeRecogniser):
-    """Knows how many utterances it was given."""
-
-    opened = 0
-
-    def open(self) -> FakeRecognition:
-        self.opened += 1
-        return super().open()
 
 
 def until_first_pause(sound: Pcm) -> Pcm:
@@ -220,7 +197,7 @@ async def test_a_turn_can_end_by_its_words(served: Served, question: Pcm, eagern
 
 @pytest.mark.parametrize("kind", ["server_vad", "semantic_vad"])
 async def test_a_turn_is_transcribed_once(parts: FakeParts, question: Pcm, kind: str) -> None:
-    parts.recogniser = recogniser = CountingRecogniser()
+    parts.recogniser = recogniser = HeldRecogniser(let=True)
     turns = heard(turn_detection={"type": kind})
     async with serving(parts=parts) as served, talking(served, **turns) as talk:
         await talk.hear(until_first_pause(question))
@@ -372,49 +349,10 @@ async def test_a_wrong_event_is_told_and_the_session_lives(
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
 
 
-# ------------------------------------------------------- responses beside the conversation
-
-
-def said(text: str, role: str = "user") -> dict[str, Any]:
-    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
-
-
-async def test_a_response_may_be_no_part_of_the_conversation_and_keeps_its_metadata(
-    served: Served, parts: FakeParts
-) -> None:
-    async with talking(served, **output()) as talk:
-        await talk.ask("hello")
-        first = (await talk.until("response.done"))["response"]["output"][0]["id"]
-        talk.told.clear()
-        reference = {"type": "item_reference", "id": first}
-        wanted = {"conversation": "none", "metadata": {"topic": "x"}, "output_modalities": ["text"]}
-        items = [reference, said("is that kind?")]
-        await talk.tell("response.create", response={**wanted, "input": items})
-        done = (await talk.until("response.done"))["response"]
-        assert done["metadata"] == {"topic": "x"}
-        assert done["output"][0]["content"][0]["text"] == "Good day to you."
-        assert not any(kind.startswith("conversation.item") for kind in talk.kinds())
-        assert [m.text for m in parts.model.histories[-1]] == ["Good day to you.", "is that kind?"]
-        await talk.tell("conversation.item.retrieve", item_id=done["output"][0]["id"])
-        await talk.until("error")
-        await talk.ask("go on")
-        await talk.until("response.done")
-        texts = [m.text for m in parts.model.histories[-1]]
-        assert texts == ["hello", "Good day to you.", "go on"]
-
-
-async def test_a_response_to_other_items_belongs_to_the_conversation(
-    served: Served, parts: FakeParts
-) -> None:
-    async with talking(served, **output()) as talk:
-        await talk.ask("hello")
-        await talk.until("response.done")
-        await talk.tell("response.create", response={"input": []})
-        await talk.until("response.done")
-        assert parts.model.histories[-1] == ()
-        await talk.ask("go on")
-        await talk.until("response.done")
-        assert len(parts.model.histories[-1]) == 4
+async def test_an_answer_sends_back_its_metadata(served: Served) -> None:
+    async with talking(served, output_modalities=["text"]) as talk:
+        await talk.tell("response.create", response={"metadata": {"topic": "x"}})
+        assert (await talk.until("response.done"))["response"]["metadata"] == {"topic": "x"}
 
 
 async def test_a_transcription_session_writes_down_and_answers_nothing(
@@ -436,21 +374,6 @@ async def test_a_transcription_session_writes_down_and_answers_nothing(
             error = await talk.until("error")
             assert "does not answer" in error["error"]["message"]
             assert "response.created" not in talk.kinds()
-
-
-async def test_sound_within_an_item_is_understood(
-    served: Served, parts: FakeParts, question: Pcm
-) -> None:
-    sound = base64.b64encode(pcm16(question)).decode()
-    content = [{"type": "input_text", "text": "Listen:"}, {"type": "input_audio", "audio": sound}]
-    async with talking(served, **heard(transcription={})) as talk:
-        item = {"type": "message", "role": "user", "content": content}
-        await talk.tell("conversation.item.create", item=item)
-        await talk.tell("response.create")
-        await talk.until("response.done")
-        assert parts.model.histories[-1][-1].text == "Listen: hello there"
-        written = [e for e in talk.told if e["type"].endswith("transcription.completed")]
-        assert [each["content_index"] for each in written] == [1]
 
 
 async def test_one_detector_serves_all_clients_and_loads_off_the_event_loop(

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import threading
 from typing import Any
 
 import numpy as np
@@ -18,25 +17,10 @@ from engine.serve.doors.encoding import Encoder
 from engine.serve.limits import Limits
 from engine.serve.models import portions
 from engine.serve.service import SAMPLE_RATE
-from tests.engine.serve.conftest import SOON_S
-from tests.engine.serve.served import Served, serving
-from tests.help.fakes.parts import FakeParts, FakeRecogniser, FakeRecognition
+from tests.engine.serve.served import HeldRecogniser, Served, serving
+from tests.help.fakes.parts import FakeParts
 
 HEARD = "hello there"  # whatever is said, to the recogniser of these tests
-
-
-class HeldRecogniser(FakeRecogniser):
-    """Understands nothing before it is `let` to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.let = threading.Event()
-        self.opened = 0
-
-    def open(self) -> FakeRecognition:
-        self.opened += 1
-        assert self.let.wait(SOON_S)
-        return super().open()
 
 
 def recording(pcm: Pcm) -> bytes:

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
-from engine.serve.doors.speech_dispatcher.markup import Message
+from engine.serve.doors.speech_dispatcher.links import Sentences, Streams
+from engine.serve.doors.speech_dispatcher.message import Message, Style
 from engine.serve.doors.speech_dispatcher.module import Module
-from engine.serve.doors.speech_dispatcher.sentences import Sentences
-from engine.serve.doors.speech_dispatcher.streams import Streams
-from engine.serve.doors.speech_dispatcher.style import Style
 
 VOICE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("fake_voice.py")))
 VOICES = {"Heart": "en", "Sylvie": "fr"}

@@ -10,8 +10,8 @@ from tests.help.process.fresh_python import prints
 _CODE = """
 import json, sys
 from engine.serve.doors.speech_dispatcher.formant import Formant
-from engine.serve.doors.speech_dispatcher.markup import Message, parse
-from engine.serve.doors.speech_dispatcher.style import Style
+from engine.serve.doors.speech_dispatcher.message import Message, parse
+from engine.serve.doors.speech_dispatcher.message import Style
 formant = Formant()
 
 def spoken(source, style=Style(), stop_after=None):

@@ -141,14 +141,6 @@ def test_a_configuration_that_is_a_link_to_itself_is_left_alone(home):
     assert config.is_symlink()
 
 
-def test_a_module_of_the_same_name_that_is_not_ours_stays(home):
-    made = Installation(Path("/nowhere"))
-    made.module.parent.mkdir(parents=True)
-    made.module.write_text("#!/bin/sh\n")
-    assert not made.remove()
-    assert made.module.exists()
-
-
 def test_what_it_needs_is_said(home, monkeypatch):
     home.mkdir()
     (home / ".local").write_text("not a folder")

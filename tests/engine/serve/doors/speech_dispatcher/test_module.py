@@ -8,8 +8,8 @@ import pytest
 
 from engine.names_file import add
 from engine.serve.doors.speech_dispatcher import module
-from engine.serve.doors.speech_dispatcher.streams import LARGEST_LINE
-from engine.serve.doors.speech_dispatcher.style import Style, is_label
+from engine.serve.doors.speech_dispatcher.links import LARGEST_LINE
+from engine.serve.doors.speech_dispatcher.message import Style, is_label
 from engine.text.names.entries import Name
 from tests.engine.serve.doors.speech_dispatcher.daemon import (
     FORMANT_RATE,

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.crash_notes import CrashNotes, keeper, words
+from engine import crash_notes
+from engine.crash_notes import CrashNotes, PlainFormatter, error_lines, fatal_lines, place
 from engine.messages.words import Part
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_where_nothing_can_be_written_the_program_goes_on(notes, tmp_path, monke
     assert nowhere.crashes() == nowhere.log() == []
     nowhere.end()
     notes.begin()
-    monkeypatch.setattr(keeper, "_private", full)
+    monkeypatch.setattr(crash_notes, "_private", full)
     notes.note("a test", ValueError())
     assert notes.crashes() == []
 
@@ -105,7 +106,7 @@ SECRET = "Aunt Petunia"
 def line(name: str, message: str, *arguments: object, error: Exception | None = None) -> str:
     info = (type(error), error, None) if error else None
     record = logging.LogRecord(name, logging.WARNING, "/x.py", 1, message, arguments, info)
-    return words.PlainFormatter().format(record)
+    return PlainFormatter().format(record)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +138,9 @@ def raised() -> Exception:
 
 
 def test_an_error_is_told_with_what_caused_it_and_without_its_message():
-    told = words.error_lines(raised())
+    told = error_lines(raised())
     assert [each.strip() for each in told if each[2] != " "] == ["KeyError", "ValueError"]
-    assert "test_keeper.py:" in told[1]
+    assert "test_crash_notes.py:" in told[1]
     assert SECRET not in "\n".join(told)
     assert SECRET not in line("engine.x", "failed", error=raised())
 
@@ -147,7 +148,7 @@ def test_an_error_is_told_with_what_caused_it_and_without_its_message():
 @pytest.mark.parametrize(
     ("file", "known"),
     [
-        (str(Path(words.__file__)), "engine/crash_notes/words.py"),
+        (str(Path(crash_notes.__file__)), "engine/crash_notes.py"),
         ("/srv/anna/.venv/lib/python3.11/site-packages/torch/nn.py", "torch/nn.py"),
         (r"C:\Users\anna\env\Lib\site-packages\torch\nn.py", "torch/nn.py"),
         ("/srv/engine/anna/notes.py", "notes.py"),
@@ -155,7 +156,7 @@ def test_an_error_is_told_with_what_caused_it_and_without_its_message():
     ],
 )
 def test_a_place_in_the_code_names_no_folder_of_the_person(file, known):
-    assert words.place(file) == known
+    assert place(file) == known
 
 
 def test_what_faulthandler_writes_is_told_without_its_folders():
@@ -164,7 +165,7 @@ def test_what_faulthandler_writes_is_told_without_its_folders():
         'first):\n  File "/srv/anna/site-packages/torch/nn.py", line 7 in step\n'
         "Extension modules: /srv/anna/x.so\n"
     )
-    assert words.fatal(text) == [
+    assert fatal_lines(text) == [
         "  Segmentation fault",
         "  a thread, innermost first:",
         "    torch/nn.py:7 in step",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import ModelError
-from engine.serve.cluster.voice_copies import copies, keep
+from engine.serve.voices import copies, keep
 from engine.tts import voices
 from engine.tts.base import Voice
 

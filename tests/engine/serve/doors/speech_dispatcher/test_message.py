@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.serve.doors.speech_dispatcher.markup import LONGEST, Message, parse
+from engine.serve.doors.speech_dispatcher.message import LONGEST, Message, parse
 from engine.text.names.entries import Name
 
 

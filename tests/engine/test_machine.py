@@ -4,7 +4,7 @@ from tests.help.process.fresh_python import prints
 
 CODE = """
 import gc
-from engine.machine.memory import collect_all, collect_all_at_the_end, collect_young_only
+from engine.machine import collect_all, collect_all_at_the_end, collect_young_only
 before = gc.get_threshold()
 collect_young_only()
 held = gc.get_threshold()

@@ -11,19 +11,17 @@ from typing import Any, Final
 
 import ray
 from ray import serve
-from ray.serve.config import RequestRouterConfig
 from starlette.types import ASGIApp
 
 from engine.runtime.factories import standard_factories
 from engine.serve.address import Address
 from engine.serve.application import Access, application
-from engine.serve.cluster.voice_copies import Copies, keep
 from engine.serve.limits import Limits
 from engine.serve.service import Service
+from engine.serve.voices import Copies, keep
 from engine.settings import Settings
 
 NAME: Final = "rubato"
-ROUTER: Final = "engine.serve.cluster.free_slots:FreeSlots"
 DRAIN_S: Final = 600.0  # for the utterances of a replica to be removed
 
 
@@ -72,7 +70,6 @@ def deployed(plan: Plan, voices: Copies, replicas: int) -> Any:
         # a replica itself refuses, with a message
         max_ongoing_requests=plan.limits.slots + plan.limits.queue,
         graceful_shutdown_timeout_s=DRAIN_S,
-        request_router_config=RequestRouterConfig(request_router_class=ROUTER),
         ray_actor_options={"num_cpus": 1, "num_gpus": plan.gpus},
     )
     return about(serve.ingress()(Engine)).bind(plan, voices)

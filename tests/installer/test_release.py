@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from installer import bundle
+from installer import bundle, release
 from installer.bootstrap import payload
 from installer.bootstrap.payload import Payload, write_list
 from installer.commands import SetupError
-from installer.release import __main__ as release
-from installer.release import parts
-from installer.release.parts import changes, version
+from installer.release import advisories, bill, changes, licence_texts, version
 
 
 def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_path, monkeypatch):
@@ -29,8 +27,8 @@ def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_
         return write_list(folder, "0.1.0")
 
     monkeypatch.setattr(bundle, "bundle", build)
-    monkeypatch.setattr(release.audit, "advisories", lambda: "The advisories name none.")
-    monkeypatch.setattr(release.parts, "bill", lambda: "{}")
+    monkeypatch.setattr(release, "advisories", lambda: "The advisories name none.")
+    monkeypatch.setattr(release, "bill", lambda: "{}")
     folder = tmp_path / "release"
     release.release(folder, ["linux", "windows"], [])
     assert {path.name for path in folder.iterdir()} == {
@@ -140,9 +138,9 @@ def pinned(folder: Path) -> Path:
 @pytest.mark.slow
 def test_every_pin_is_a_part_with_all_its_hashes_and_the_same_parts_give_the_same_list(tmp_path):
     pytest.importorskip("cyclonedx_py", reason="cyclonedx-bom is not installed")
-    bill = parts.bill(pinned(tmp_path))
-    assert parts.bill(tmp_path) == bill
-    told = json.loads(bill)
+    listed = bill(pinned(tmp_path))
+    assert bill(tmp_path) == listed
+    told = json.loads(listed)
     assert told["metadata"]["component"]["name"] == "rubato"
     found = {
         each["purl"]: sorted(h["content"][0] for h in each["externalReferences"][0]["hashes"])
@@ -159,11 +157,11 @@ def test_every_pin_is_a_part_with_all_its_hashes_and_the_same_parts_give_the_sam
 def test_a_list_of_parts_that_cannot_be_written_is_no_release(monkeypatch):
     monkeypatch.setattr(sys, "executable", "false")
     with pytest.raises(SetupError, match="cannot list the parts"):
-        parts.bill()
+        bill()
 
 
 def test_all_that_is_installed_is_listed_with_its_licence():
-    papers = parts.papers()
+    papers = licence_texts()
     assert "\nnumpy " in papers
     assert "GNU GENERAL PUBLIC LICENSE" in papers
     assert "SIL OPEN FONT LICENSE" in papers.upper()
@@ -179,9 +177,68 @@ def project(folder: Path, number: str, said: str) -> Path:
 def test_the_newest_version_is_told_and_one_nobody_wrote_about_is_none(tmp_path):
     root = project(tmp_path, "0.2.0", "## 0.2.0 (soon)\n\n- New.\n\n## 0.1.0\n\n- Old.\n")
     assert (version(root), changes(root)) == ("0.2.0", "- New.")
-    assert version() in (Path(__file__).parents[3] / "CHANGELOG.md").read_text()
+    assert version() in (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
     assert changes()  # our own are in step
     empty = "## 0.2.0\n\n## 0.1.0\n- Old.\n"
     for said, word in (("## 0.1.0\n\n- Old.\n", "0.1.0"), ("", "nothing"), (empty, "no text")):
         with pytest.raises(SetupError, match=word):
             changes(project(tmp_path, "0.2.0", said))
+
+
+# Known vulnerabilities in the notes: none is claimed where nothing was asked.
+CLEAN = {"name": "numpy", "version": "2.0", "vulns": []}
+BAD = {
+    "name": "torch",
+    "version": "2.0",
+    "vulns": [
+        {"id": "GHSA-1", "fix_versions": ["2.1", "2.2"], "aliases": [], "description": "x"},
+        {"id": "PYSEC-2", "fix_versions": [], "aliases": [], "description": "y"},
+    ],
+}
+SKIPPED = {"name": "own", "skip_reason": "Dependency not found on PyPI"}
+NONE_READ = "not checked for known vulnerabilities: "
+
+
+def says(document: object, status: int, error: str = "") -> list[str]:
+    """A command in the place of pip-audit."""
+    script = f"import sys; print({json.dumps(document)!r}); print({error!r}, file=sys.stderr)"
+    return [sys.executable, "-c", f"{script}; sys.exit({status})"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "status", "parts"),
+    [
+        ([CLEAN, CLEAN], 0, ["Of the 2 packages", "reports none"]),
+        ([CLEAN, BAD], 1, ["- torch 2.0: GHSA-1 (fixed in 2.1, 2.2); PYSEC-2 (fixed in no ver"]),
+        ([CLEAN, SKIPPED], 0, ["Of the 1 packages", "reports none", "Not checked: own."]),
+        ([SKIPPED, SKIPPED], 0, [NONE_READ + "Dependency not found on PyPI"]),
+        ([], 0, [NONE_READ]),
+    ],
+)
+def test_it_says_what_is_known_and_what_was_not_looked_at(listed, status, parts):
+    told = advisories(says({"dependencies": listed, "fixes": []}, status))
+    assert [part for part in parts if part not in told] == []
+    assert ("reports none" in told) == ("reports none" in parts)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (says("nothing", 1, "ERROR:pip_audit: no connection"), "no connection"),
+        (says(None, 3), "status 3"),
+        (["/no/such/program"], "'/no/such/program'"),  # the rest is in the system's language
+        ([sys.executable, "-P", "-m", "no_such_module"], "No module named no_such_module"),
+    ],
+)
+def test_without_the_advisories_it_says_why(command, reason):
+    told = advisories(command)
+    assert NONE_READ in told
+    assert reason in told
+
+
+def test_every_package_is_asked_for_by_its_pin():
+    script = "import sys, json; print(json.dumps({'dependencies': [{'name': n, 'skip_reason': n} "
+    script += "for n in [' '.join(sys.argv)]]}))"
+    told = advisories([sys.executable, "-c", script])
+    for option in ("setup.txt", "run.txt", "torch.txt", "--require-hashes", "--disable-pip"):
+        assert option in told

@@ -29,7 +29,7 @@ from engine.settings import Settings
 from tests.engine.serve.served import tell
 
 if TYPE_CHECKING:
-    from engine.serve.cluster.deployment import Plan
+    from engine.serve.deployment import Plan
 
 pytestmark = pytest.mark.long
 
@@ -53,7 +53,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         patch.setenv(name, value)
     patch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
-    from engine.serve.cluster.deployment import start, stop  # reads the environment
+    from engine.serve.deployment import start, stop  # reads the environment
 
     patch.setattr("ray.serve._private.api.HTTP_PROXY_TIMEOUT", 600)
     where = Address("127.0.0.1", port)
@@ -64,7 +64,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 
 def plan() -> "Plan":
-    from engine.serve.cluster.deployment import Plan
+    from engine.serve.deployment import Plan
 
     settings = Settings()
     settings = replace(settings, speech=replace(settings.speech, engine="espeak"))
@@ -185,7 +185,7 @@ async def speak_on(address: Address, begun: list[bool], leaving: asyncio.Event) 
 def test_replicas_that_are_to_go_speak_to_the_end_first(address: Address) -> None:
     from ray import serve
 
-    from engine.serve.cluster.deployment import NAME, deployed
+    from engine.serve.deployment import NAME, deployed
 
     before, begun = replicas(), list[bool]()
     one = deployed(plan(), {}, 1)

@@ -23,7 +23,7 @@ import pytest
 
 from installer.commands import say
 from installer.plan import ROOT
-from installer.release.parts import version
+from installer.release import version
 
 OURS = ("app", "engine", "installer", "resources")
 FILES = ("pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md")
