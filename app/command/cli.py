@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.command import history, models, names, read, serve, speech_dispatcher, voices
+from app.command import models, read, serve, speech_dispatcher, voices
 from app.command.terminal import (
     ShareLine,
     action,
@@ -63,9 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_converse(commands)
     _add_remote(commands)
     models.add_command(commands)
-    history.add_command(commands)
     read.add_command(commands)
-    names.add_command(commands)
     voices.add_command(commands)
     voices.add_compare(commands)
     models.add_wake(commands)

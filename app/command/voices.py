@@ -1,4 +1,4 @@
-"""`rubato voices`: list, hear, add, mix, rename, remove, bring back, export and import voices.
+"""`rubato voices`: list, hear, add, learn, remove, export and import voices.
 `rubato compare` measures every system with one text.
 
 Invariant: only `hear`, `add`, `learn` and `compare` load a synthesiser. With --json the latter
@@ -26,7 +26,7 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Compared, ComparisonState, Mix, Recital, SayOptions, VoiceEntry
+from engine.api import Compared, ComparisonState, Recital, SayOptions, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
@@ -51,16 +51,8 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     for each in (add, learn):
         each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
         each.add_argument("--again", action="store_true", help=AGAIN_HELP)
-    mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
-    mix.add_argument(
-        "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"
-    )
-    action(actions, "rename", _rename, "call a voice otherwise", "NAME", "NEW")
-    remove = action(actions, "remove", _remove, "remove a voice; `restore` brings it back", "NAME")
+    remove = action(actions, "remove", _remove, "remove a voice; the window brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
-    action(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
-    pace = action(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
-    pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 13, or 'own'")
     export = action(
         actions, "export", _export, "write a voice with its recording to one file", "NAME"
     )
@@ -155,16 +147,6 @@ def _show_line(doing: str, share: float) -> None:
     tell(json.dumps({"part": round(share, 3), "doing": doing}))
 
 
-def _mix(options: argparse.Namespace) -> int:
-    name = _store().mix(options.name, Mix(options.one, options.other, options.share))
-    return _done(options, name, f"{one_line(name)} is one of your voices now.")
-
-
-def _rename(options: argparse.Namespace) -> int:
-    name = _store().rename(options.name, options.new)
-    return _done(options, name, f"It is called {one_line(name)} now.")
-
-
 def _remove(options: argparse.Namespace) -> int:
     store = _store()
     name = store.remove(options.name)
@@ -172,29 +154,8 @@ def _remove(options: argparse.Namespace) -> int:
         store.discard(name)
     shown = one_line(name)
     said = f"{shown} was removed"
-    said += " for good." if options.for_good else f"; `rubato voices restore` brings {shown} back."
+    said += " for good." if options.for_good else "; the page of voices brings it back."
     return _done(options, name, said)
-
-
-def _restore(options: argparse.Namespace) -> int:
-    name = _store().restore(options.name)
-    return _done(options, name, f"{one_line(name)} is back.")
-
-
-def _pace(options: argparse.Namespace) -> int:
-    try:
-        pace = None if options.pace == "own" else float(options.pace)
-    except ValueError as error:
-        raise api.errors.InvalidInput(
-            "'{text}' is no pace.",
-            hint="Give syllables a second, 1 to 13, or 'own'.",
-            text=options.pace,
-        ) from error
-    store = _store()
-    name = store.find(options.name)
-    store.set_pace(name, pace)
-    said = "the slider's pace" if pace is None else f"{pace:g} syllables a second"
-    return _done(options, name, f"{one_line(name)} begins with {said}.")
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -72,7 +72,7 @@ class HistoryPanel(QWidget):
         below = (wide(self.rows), wide(self._filler), self.confirmation, foot)
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
-        # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
+        # a Rubato of another desktop may have changed them meanwhile
         WindowReactivated(parent.window()).returned.connect(self._list_again)
 
     def on_event(self, event: api.Event) -> None:
