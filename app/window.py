@@ -42,7 +42,7 @@ from app.reading.page import Reading
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
 from app.stage.panel import Stage
-from app.stage.talk_key import TalkKey
+from app.stage.talk import TalkKey
 from app.status.banner import Banner, NoticeLine
 from app.status.parts import Parts
 from app.timers import TimersPanel
@@ -199,7 +199,7 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
-        self.conversation.model_link.clicked.connect(lambda: act(self, Shortcut.MODELS))
+        self.conversation.tools.model_link.clicked.connect(lambda: act(self, Shortcut.MODELS))
         self.first_start.models.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.model_wanted.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.voice_wanted.connect(lambda: self.side.voices.open_page().record.click())

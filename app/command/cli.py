@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.command import models, read, serve, speech_dispatcher, voices
+from app.command import models, read, serve, voices
 from app.command.terminal import (
     ShareLine,
     action,
@@ -65,10 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     models.add_command(commands)
     read.add_command(commands)
     voices.add_command(commands)
-    voices.add_compare(commands)
-    models.add_wake(commands)
     serve.add_command(commands)
-    speech_dispatcher.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     doctor = action(commands, "doctor", _doctor, "look at what is installed and missing")

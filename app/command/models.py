@@ -34,7 +34,7 @@ RECOMMENDED = "recommended"  # in place of a name: the set that fits this machin
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
-    """Add `models` and its sub-commands to the command line."""
+    """Add `models` with its sub-commands, and `wake`, to the command line."""
     models = commands.add_parser("models", help="fetch, verify, remove and choose models")
     models.set_defaults(command=_list, servers=False)
     actions = models.add_subparsers(title="actions", metavar="ACTION")
@@ -50,6 +50,8 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     action(actions, "use", _use, "use a model from the next start on", "NAME")
     own = "make a GGUF file or a Whisper folder of your own known"
     action(actions, "add", _add, own, "PATH")
+    wake = action(commands, "wake", _teach, "teach the wake phrase, in some minutes")
+    wake.add_argument("phrase", nargs="?", help="the phrase; the one in the settings if left out")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -161,12 +163,6 @@ def _progress_line() -> Callable[[str, int, int], None]:
             redraw(f"{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
 
     return draw
-
-
-def add_wake(commands: Any) -> None:
-    """Add `wake` to the command line."""
-    wake = action(commands, "wake", _teach, "teach the wake phrase, in some minutes")
-    wake.add_argument("phrase", nargs="?", help="the phrase; the one in the settings if left out")
 
 
 def _teach(options: argparse.Namespace) -> int:

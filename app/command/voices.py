@@ -37,7 +37,7 @@ AGAIN_HELP = "learn a recording again that could not be learnt before"
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
-    """Add `voices` and its sub-commands to the command line."""
+    """Add `voices` with its sub-commands, and `compare`, to the command line."""
     voices = action(commands, "voices", _list, "list, hear and keep voices")
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
     action(actions, "list", _list, "the voices that can be chosen, and those you made")
@@ -60,6 +60,15 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     take = action(actions, "import", _import, "take a voice from such a file")
     take.add_argument("file", type=Path, metavar="FILE")
     take.add_argument("--name", default="", metavar="NAME", help="call it so")
+    compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
+    compare.add_argument("text", help="a sentence or two, spoken word by word")
+    compare.add_argument(
+        "--word-delay", type=float, default=200.0, metavar="MS", help="between two words (200)"
+    )
+    compare.add_argument("--only", default="", metavar="NAMES", help="of these systems, commas")
+    compare.add_argument("--aloud", action="store_true", help="play them, in real time")
+    compare.add_argument("--out", type=Path, metavar="FOLDER", help="write a WAV of each there")
+    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -174,19 +183,6 @@ def _done(options: argparse.Namespace, name: str, said: str, file: str | None = 
 
 def _store() -> "VoiceStore":
     return api.voices(own_settings())
-
-
-def add_compare(commands: Any) -> None:
-    """Add `compare` to the command line."""
-    compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
-    compare.add_argument("text", help="a sentence or two, spoken word by word")
-    compare.add_argument(
-        "--word-delay", type=float, default=200.0, metavar="MS", help="between two words (200)"
-    )
-    compare.add_argument("--only", default="", metavar="NAMES", help="of these systems, commas")
-    compare.add_argument("--aloud", action="store_true", help="play them, in real time")
-    compare.add_argument("--out", type=Path, metavar="FOLDER", help="write a WAV of each there")
-    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -25,14 +25,13 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.conversation.paragraph import Cell, Paragraph, ParagraphShape, Run
+from app.conversation.markdown import Cell, Paragraph, ParagraphShape, Run
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
 TURN_GAP = 32.0  # leaves room for the tools of a reply
-LINK_HEIGHT = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation
 CODE_PAD = 6.0
 _CELL_PAD = 6.0
@@ -57,8 +56,7 @@ class Kind(Enum):
     PARTIAL = 2
     REPLY = 3
     CAPTION = 4
-    MODEL_LINK = 5  # a caption, perhaps empty, with room for a button
-    MORE = 6  # the next paragraph of a reply, in the same bubble
+    MORE = 5  # the next paragraph of a reply, in the same bubble
 
 
 @dataclass(frozen=True)
@@ -96,9 +94,6 @@ def block_format(kind: Kind, column: float = 0.0, text_width: float = 0.0) -> QT
             result.setRightMargin(_REPLY_RIGHT)
         case Kind.CAPTION:
             result.setTopMargin(PAD_Y + 5)
-        case Kind.MODEL_LINK:
-            result.setTopMargin(PAD_Y + GAP + LINK_HEIGHT / 4)
-            result.setBottomMargin(LINK_HEIGHT / 4)
         case Kind.SPACER:
             result.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
     return result
@@ -214,7 +209,7 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
         case Kind.PARTIAL:
             result.setFont(font)
             result.setForeground(theme.colour("muted"))
-        case Kind.CAPTION | Kind.MODEL_LINK:
+        case Kind.CAPTION:
             result.setFont(scaled(font, 0.82))
             result.setForeground(theme.colour("muted"))
         case Kind.SPACER:

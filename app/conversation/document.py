@@ -22,13 +22,12 @@ from PySide6.QtGui import (
 
 from app.conversation import bubbles, markdown
 from app.conversation.bubbles import Kind, Words
-from app.conversation.paragraph import Paragraph
+from app.conversation.markdown import Paragraph
 from app.conversation.transcript import Exchange, Span
 from app.look.layout import COLUMN, GUTTER, gutter
 from app.look.plain_text import LINE_END, characters, displayable, units
 from app.look.theme import Theme
 
-_NO_TEXT = "\u00a0"  # an empty block keeps its place with this
 _NO_END = 1 << 30
 _MEASURED = 400  # characters; no line is wider than the column, and measuring a book is slow
 
@@ -258,9 +257,7 @@ class ConversationDocument(QTextDocument):
         blocks.said = line
 
     def _show_caption(self, blocks: ExchangeBlocks) -> None:
-        kind = Kind.MODEL_LINK if blocks.exchange.has_model_link else Kind.CAPTION
-        text = blocks.exchange.caption or (_NO_TEXT if kind is Kind.MODEL_LINK else "")
-        line = (kind, text) if text else None
+        line = (Kind.CAPTION, blocks.exchange.caption) if blocks.exchange.caption else None
         self._show_line(blocks.caption_block, blocks.caption, line)
         blocks.caption = line
 

@@ -12,9 +12,8 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.painting import paint_bubbles
 from app.conversation.reading import ReadOnlyText
-from app.conversation.replay import ReplyWord, step, step_reply, word_at
-from app.conversation.tools import ModelLink, ReplyTools
-from app.conversation.transcript import Exchange, Transcript
+from app.conversation.tools import ReplyTools
+from app.conversation.transcript import Exchange, ReplyWord, Transcript, step, step_reply, word_at
 from app.language import tr
 from app.look.controls import button
 from app.look.label import announce
@@ -69,14 +68,13 @@ class Conversation(ReadOnlyText):
                 " word, Enter lets the reply be heard again from there"
             )
         )
-        self.model_link = ModelLink(self._document, self.transcript, self)
         words, name = tr("↓  Latest"), tr("Go to the latest turn")
         self._latest = button(words, self, self.follow_again, kind="pill", name=name, by_tab=True)
         self._latest.hide()
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
-        self.tools = ReplyTools(self.transcript, self.model_link, theme, self)
+        self.tools = ReplyTools(self.transcript, theme, self)
         self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
         theme.changed.connect(self.rebuild)
         self.rebuild()
@@ -88,11 +86,10 @@ class Conversation(ReadOnlyText):
             self.transcript.clear(event.turn)
             self._mark = None
             self.rebuild()
-        link = self.transcript.model_link
         exchange = self.transcript.on_event(event)
         if exchange is None:
             return
-        self._changed |= {each.turn: each for each in (exchange, link) if each is not None}
+        self._changed[exchange.turn] = exchange
         if not isinstance(event, ReplyDelta | WordHeard):
             self._write_changed()
             self._pause.stop()  # the next word is shown at once

@@ -11,8 +11,7 @@ from app import background_job
 from app.language import mark, tr
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
-from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
-from app.presence.keys.source import Action
+from app.presence.keys.global_keys import KEYS, Action, GlobalKeys, source_here
 from app.presence.media_keys import MediaKeys
 from app.presence.notifications import Buttons, Notifications, ReducedMotion
 from app.presence.tray import Tray

@@ -18,8 +18,7 @@ from app.settings.autostart import LoginRow
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
 from app.settings.names import NamesRow
-from app.settings.screen_reader import ScreenReaderRow
-from app.settings.server import Server, ServerRow
+from app.settings.server import ScreenReaderRow, Server, ServerRow
 from app.settings.wake_training import WakeTrainingRow
 from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, SettingKey, Value

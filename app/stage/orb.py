@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.language import tr
 from app.look.theme import Theme
-from app.stage.mood import Mood
+from app.status.parts import Mood
 from engine.api import Event, Levels
 
 _QUIET_DB = -55.0

@@ -12,10 +12,9 @@ from app.look.label import SteadyLabel
 from app.look.layout import Spring, column, wide
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme
-from app.stage.mood import Mood, mood
 from app.stage.orb import Orb
 from app.stage.rate import RatePanel
-from app.status.parts import Parts
+from app.status.parts import Mood, Parts, mood
 from engine.api import Event, Phase, PhaseChanged, PreviewChanged, PreviewState, TurnEnded
 
 _SMALL_ORB = 84

@@ -1,14 +1,16 @@
-"""The state of every part, and of hearing as a whole. The orb, the status rows and their summary,
-the talk button and the greeting have no other source.
+"""The state of every part, of hearing as a whole, and of the assistant in one word, its mood. The
+orb, the status rows and their summary, the talk button and the greeting have no other source.
 
 Invariant: no Qt here. A failed part counts as failed until it reports that it is ready, or until a
-later reply that was spoken to its end has shown that the part works.
+later reply that was spoken to its end has shown that the part works. During a turn the mood is its
+phase; at rest it depends on the parts. It is never "listening" before a microphone is open.
 """
 
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.api import Ending, Event, Failed, Loading, Part, Ready, SleepChanged, TurnEnded
+from app.language import mark
+from engine.api import Ending, Event, Failed, Loading, Part, Phase, Ready, SleepChanged, TurnEnded
 
 # The parts that a reply heard to its end has shown to work; a typed turn says nothing about
 # microphone and recogniser.
@@ -102,3 +104,55 @@ def shown_to_work(part: Part | None, failed: int | None, turn: int) -> bool:
     part and was spoken to its end.
     """
     return failed is not None and failed < turn and part in _IN_A_REPLY
+
+
+class Mood(Enum):
+    """The moods; the values are the words on the screen."""
+
+    STARTING = mark("Getting ready")
+    READY = mark("Ready")
+    ASLEEP = mark("Asleep")  # shown with the phrase that wakes it
+    MUTED = mark("Microphone muted")
+    NO_MICROPHONE = mark("No microphone")
+    ATTENTION = mark("Needs attention")
+    INTERRUPTED = mark("Interrupted")
+    LISTENING = mark("Listening")
+    THINKING = mark("Thinking")
+    SPEAKING = mark("Speaking")
+
+    @property
+    def rests(self) -> bool:
+        """True while nobody speaks and the assistant does not think."""
+        return self not in (Mood.LISTENING, Mood.THINKING, Mood.SPEAKING)
+
+
+_OF_A_TURN = {
+    Phase.LISTENING: Mood.LISTENING,
+    Phase.THINKING: Mood.THINKING,
+    Phase.SPEAKING: Mood.SPEAKING,
+}
+
+
+def mood(phase: Phase, parts: Parts, *, interrupted: bool = False) -> Mood:
+    """Return the mood. `interrupted`: the last reply has just been interrupted."""
+    if phase is Phase.LISTENING and parts.is_deaf:
+        return Mood.STARTING  # the talk key was pressed too soon
+    if phase is not Phase.IDLE:
+        return _OF_A_TURN[phase]
+    if interrupted:
+        return Mood.INTERRUPTED
+    rest = _at_rest(parts)
+    if rest is not Mood.READY:
+        return rest
+    if parts.is_muted:
+        return Mood.MUTED
+    return Mood.ASLEEP if parts.is_asleep else Mood.READY
+
+
+def _at_rest(parts: Parts) -> Mood:
+    """The mood at rest. A missing microphone alone is less serious, because typing works."""
+    if parts.failed == (Part.MICROPHONE,):
+        return Mood.STARTING if parts.is_starting else Mood.NO_MICROPHONE
+    if parts.failed:
+        return Mood.ATTENTION
+    return Mood.STARTING if parts.is_starting else Mood.READY

@@ -19,9 +19,9 @@ from app.look.label import Label, WrappingLabel
 from app.look.layout import column, row, wide
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from app.voice.clip import ClipSheet
 from app.voice.learning import Learning, LearningLine
 from app.voice.page import VoicesPage
-from app.voice.sheet import ClipSheet
 from engine import api
 
 # The first filter of the dialog. Any other file can be chosen too; the engine reports

@@ -15,7 +15,7 @@ from app.desktop_entry import APP_ID
 from app.language import mark, tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, error_of, is_error, path_of
-from app.presence.keys.source import Action, Chord, KeySource
+from app.presence.keys.global_keys import Action, Chord, KeySource
 
 if TYPE_CHECKING:
     from jeepney import Message

@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractNativeEventFilter, QByteArray, QCoreApplication, QObject, QTimer
 
-from app.presence.keys.source import Action, Chord, KeySource
+from app.presence.keys.global_keys import Action, Chord, KeySource
 
 _WM_HOTKEY = 0x0312
 _MODIFIERS = {"Alt": 0x1, "Ctrl": 0x2, "Shift": 0x4, "Meta": 0x8}

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QSocketNotifier
 from Xlib import XK, X, display, error
 
 from app.language import tr
-from app.presence.keys.source import Action, Chord, KeySource
+from app.presence.keys.global_keys import Action, Chord, KeySource
 
 _MASKS = {"Ctrl": X.ControlMask, "Alt": X.Mod1Mask, "Shift": X.ShiftMask, "Meta": X.Mod4Mask}
 _NUM_LOCK = X.Mod2Mask  # its place in all current keyboard maps

@@ -7,10 +7,9 @@ from PySide6.QtGui import QFontMetricsF
 
 from app import language
 from app.look.theme import Theme
-from app.stage.mood import Mood, mood
 from app.status.banner import Banner
-from app.status.parts import Parts
-from app.status.row import PartRow, for_people
+from app.status.panel import PartRow, for_people
+from app.status.parts import Mood, Parts, mood
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
 from tests.app.test_window import tell

@@ -10,7 +10,7 @@ import pytest
 from Xlib import XK, X, display
 
 from app.presence import presence
-from app.presence.keys.source import Action, parse
+from app.presence.keys.global_keys import Action, parse
 from app.presence.keys.x11 import X11Keys
 from engine.api import ReleaseTalk, SettingChanged, Settings
 from tests.help.machine.needed import need
