@@ -30,7 +30,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QApplication
 
 from app import language
-from app.bridge import Bridge, Emit, EngineLike
+from app.bridge import Bridge, Emit
 from app.desktop_entry import APP_ID
 from app.language import tr, translated
 from app.look import file_dialogs
@@ -41,7 +41,7 @@ from app.presence.command_handler import CommandHandler
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
 from app.window import Window
-from engine.api import CrashNotes, Settings
+from engine.api import CrashNotes, Engine, Settings
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def make_application() -> QApplication:
 
 def run(
     settings: Settings,
-    make_engine: Callable[[Settings, Emit], EngineLike],
+    make_engine: Callable[[Settings, Emit], Engine],
     *,
     notes: Sequence[str] = (),
     start: Start | None = None,

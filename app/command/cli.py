@@ -126,7 +126,6 @@ def _add_remote(commands: Any) -> None:
         (ipc_client.Order.SLOWER, "let the running program speak slower"),
         (ipc_client.Order.SELECTION, "let the running program read the selected text"),
         (ipc_client.Order.SHOW, "show the window of the running program"),
-        (ipc_client.Order.STATUS, "what the running program is doing, in a word"),
     ):
         parser = commands.add_parser(order.value, help=text)
         parser.set_defaults(command=lambda _, order=order: ipc_client.tell(Message(order)))

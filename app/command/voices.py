@@ -188,7 +188,13 @@ def _store() -> "VoiceStore":
 def _compare(options: argparse.Namespace) -> int:
     only = tuple(name for name in options.only.split(",") if name)
     recital = Recital(options.word_delay, options.aloud, options.out, options.csv, only)
-    show = _tell_row if options.json else _show_row
+
+    def show(row: Compared) -> None:
+        if options.json:
+            tell(json.dumps({"row": row.document()}))
+        elif row.state in (ComparisonState.LOADING, ComparisonState.SPEAKING):
+            redraw(f"{row.title}: {row.state.value} ...".ljust(_LINE))
+
     try:
         rows = api.compare(options.text, own_settings(), recital, show)
     except api.EngineError as error:
@@ -202,12 +208,3 @@ def _compare(options: argparse.Namespace) -> int:
         redraw("")
         write(api.comparison_table(rows))
     return 0 if any(row.state is ComparisonState.DONE for row in rows) else 1
-
-
-def _tell_row(row: Compared) -> None:
-    tell(json.dumps({"row": row.document()}))
-
-
-def _show_row(row: Compared) -> None:
-    if row.state in (ComparisonState.LOADING, ComparisonState.SPEAKING):
-        redraw(f"{row.title}: {row.state.value} ...".ljust(_LINE))

@@ -44,7 +44,7 @@ _ALIGNMENTS = {
 }
 _KIND = QTextFormat.Property.UserProperty + 1
 _SHAPE = QTextFormat.Property.UserProperty + 2
-_QUOTED = QTextFormat.Property.UserProperty + 3
+QUOTED = QTextFormat.Property.UserProperty + 3
 _HEADINGS = {1: 1.3, 2: 1.2, 3: 1.1}  # times the size of the text
 
 
@@ -105,7 +105,7 @@ def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextB
     if alone and kind is Kind.REPLY:
         result.setTopMargin(TURN_GAP + PAD_Y * 2)
     result.setProperty(_SHAPE, paragraph.shape.value)
-    result.setProperty(_QUOTED, paragraph.quoted)
+    result.setProperty(QUOTED, paragraph.quoted)
     if paragraph.cell is not None or paragraph.shape is ParagraphShape.AFTER:
         return _table_block_format(result, paragraph)
     steps = paragraph.depth + paragraph.quoted
@@ -286,10 +286,6 @@ def _table_before(block: QTextBlock) -> QTextTable | None:
 
 def is_code(block: QTextBlock) -> bool:
     return block.blockFormat().stringProperty(_SHAPE) == ParagraphShape.CODE.value
-
-
-def is_quoted(block: QTextBlock) -> bool:
-    return block.blockFormat().boolProperty(_QUOTED)
 
 
 def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:

@@ -80,7 +80,7 @@ class ConversationDocument(QTextDocument):
         self._theme = theme
         self._font = QFont()
         self._column = COLUMN
-        self._gutter = GUTTER
+        self.gutter = GUTTER  # logical pixels left and right of the column
         self._all: list[ExchangeBlocks] = []
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
@@ -98,7 +98,7 @@ class ConversationDocument(QTextDocument):
         cursor = QTextCursor(self)
         cursor.setBlockFormat(bubbles.block_format(Kind.SPACER))
         cursor.setBlockCharFormat(bubbles.char_format(Kind.SPACER, self._theme, font))
-        self._set_gutter(self._gutter)
+        self._set_gutter(self.gutter)
 
     def show_exchange(self, exchange: Exchange) -> None:
         """Update the blocks of an exchange; remove one that ended without content."""
@@ -204,11 +204,6 @@ class ConversationDocument(QTextDocument):
             cursors.append(cursor)
         return cursors
 
-    @property
-    def text_left(self) -> float:
-        """Return the x coordinate at which the text of replies begins, also in a table."""
-        return self._gutter + 2 * bubbles.PAD_X
-
     def fit(self, width: float) -> None:
         """Limit the line length in a wide window by a column in its middle."""
         side = gutter(width)
@@ -241,7 +236,7 @@ class ConversationDocument(QTextDocument):
         return self._all[at] if at >= 0 and number < self._all[at].end_block else None
 
     def _set_gutter(self, side: float) -> None:
-        self._gutter = side
+        self.gutter = side
         frame = self.rootFrame()
         style = frame.frameFormat()
         style.setLeftMargin(side)

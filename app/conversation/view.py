@@ -57,7 +57,7 @@ class Conversation(ReadOnlyText):
         self._mark: ReplyWord | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
-        self._click.timeout.connect(self._hear_clicked)
+        self._click.timeout.connect(lambda: self._hear_again(self._clicked))
         self._clicked: ReplyWord | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self.setProperty("kind", "conversation")
@@ -209,7 +209,7 @@ class Conversation(ReadOnlyText):
         inside the column, because beside a table only its end is found. It ends a few blocks late,
         because a table row has several.
         """
-        x = int(self._document.text_left)
+        x = int(self._document.gutter + 2 * bubbles.PAD_X)
         ends = [QPoint(x, y) for y in (0, self.viewport().height())]
         first, last = (self.cursorForPosition(each).blockNumber() for each in ends)
         return first, last + _ROW
@@ -297,13 +297,10 @@ class Conversation(ReadOnlyText):
         hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
         return next(hits, None)
 
-    def _hear_clicked(self) -> None:
-        if self._clicked is not None:
-            self._hear_again(self._clicked)
-
-    def _hear_again(self, place: ReplyWord) -> None:
-        self._keeps_replay_in_sight = True
-        self.word_chosen.emit(place.exchange.turn, place.span.start)
+    def _hear_again(self, place: ReplyWord | None) -> None:
+        if place is not None:
+            self._keeps_replay_in_sight = True
+            self.word_chosen.emit(place.exchange.turn, place.span.start)
 
     def _on_mark_key(self, event: QKeyEvent) -> bool:
         key = Qt.Key(event.key())

@@ -13,7 +13,6 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QStackedWidget, QWidget
 
 from app.bridge import Post
-from app.devices import Devices
 from app.first_start.steps import MicrophoneStep, ModelStep, Step, TalkStep, VoiceStep
 from app.language import tr
 from app.look.controls import button
@@ -21,6 +20,7 @@ from app.look.label import Label
 from app.look.layout import Scrolled, Spring, column, page_in, row, wide
 from app.look.page import in_lines
 from app.look.theme import Theme
+from app.status.parts import Parts
 from engine.api import Event, Part, Ready, SettingKey, TryMicrophone, Value, VoicesChanged
 
 STEPS = 4
@@ -33,25 +33,21 @@ class FirstStart(QWidget):
     Signals:
         models: the person wants to see the models.
         key_felt: the talk key was pressed while the card is visible.
-        key_felt_everywhere: the global talk key was pressed while the card is visible.
-        keys_given(str): the desktop chose which keys work everywhere.
     """
 
     models = Signal()
     key_felt = Signal()
-    key_felt_everywhere = Signal()
-    keys_given = Signal(str)
 
     def __init__(
         self,
         post: Post,
         change: Callable[[str, Value], None],
         theme: Theme,
-        devices: Devices,
+        parts: Parts,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._post, self._change, self._theme, self._devices = post, change, theme, devices
+        self._post, self._change, self._theme, self._parts = post, change, theme, parts
         self.steps: list[Step] = []
         self.at = 0
         self._values: Mapping[str, Value] = {}
@@ -101,17 +97,15 @@ class FirstStart(QWidget):
         self._change(SettingKey.FIRST_START, at)
 
     def _make_steps(self) -> None:
-        post, theme, devices = self._post, self._theme, self._devices
+        post, theme, parts = self._post, self._theme, self._parts
         self.steps = [
-            MicrophoneStep(theme, devices, self),
-            VoiceStep(post, theme, devices, self),
-            talk := TalkStep(theme, devices, self),
-            model := ModelStep(theme, devices, self),
+            MicrophoneStep(theme, parts, self),
+            VoiceStep(post, theme, parts, self),
+            talk := TalkStep(theme, parts, self),
+            model := ModelStep(theme, parts, self),
         ]
         model.models.connect(self.models)
         self.key_felt.connect(talk.feel_key)
-        self.key_felt_everywhere.connect(lambda: talk.feel_key(everywhere=True))
-        self.keys_given.connect(talk.show_given)
         for step in self.steps:
             step.changed.connect(self._change)
         self._card = QFrame(self)

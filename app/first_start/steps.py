@@ -4,7 +4,6 @@ Invariant: a step changes only the settings that the person changes. Nothing is 
 person has pressed a button that names the size.
 """
 
-import sys
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
@@ -12,8 +11,6 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.bridge import Post
-from app.devices import Devices
-from app.keys import native
 from app.language import mark, tr
 from app.look.controls import LevelMeter, button, icon
 from app.look.label import Label, WrappingLabel
@@ -24,14 +21,13 @@ from app.look.theme import Theme
 from app.models import progress_of, size_of
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import Field, field_of
+from app.status.parts import Parts
 from engine import api
 
 _VOICES = 3  # offered for listening
 _NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
 _SPOKEN = 4  # levels above it, which come ten times a second
-# Offered for everywhere, in this order where another program has the one before.
-GLOBAL_KEYS = ("Ctrl+Alt+Space", "Ctrl+Alt+R", "Pause")
 _HANDS_FREE = Field(
     api.SettingKey.HANDS_FREE,
     api.settings.Flag(),
@@ -52,9 +48,9 @@ class Step(QWidget):
     title = ""
     words = ""
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._devices = theme, devices
+        self._theme, self._parts = theme, parts
         self.editors: list[Editor] = []
         heading = Label(tr(self.title), self, size=1.5, strong=True)
         self.column = column(heading, on=self, spacing=12)
@@ -68,7 +64,7 @@ class Step(QWidget):
 
     def ask(self, field: Field) -> None:
         """Add the editor of a setting, as in the settings dialog."""
-        row = SettingRow(field, self._theme, self._devices, self)
+        row = SettingRow(field, self._theme, self._parts, self)
         row.editor.edited.connect(lambda value: self.changed.emit(field.key, value))
         self.editors.append(row.editor)
         self.column.addWidget(row)
@@ -87,16 +83,16 @@ class Step(QWidget):
         """Handle an event. New devices are added to the choices of the editors."""
         if isinstance(event, api.DevicesChanged):
             for each in self.editors:
-                each.offer_devices(self._devices)
+                each.refresh()
 
 
 class MicrophoneStep(Step):
     title = mark("Can I hear you?")
     words = mark("Say something: the bar moves when your microphone works.")
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
-        self.meter = LevelMeter(tr("Microphone"), theme, self)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
+        self.meter = LevelMeter(tr("Microphone"), self)
         self.column.addWidget(self.meter)
         self.verdict = self.say(tr("I have not heard a voice yet."))
         self.ask(field_of(api.SettingKey.MICROPHONE))
@@ -115,8 +111,8 @@ class VoiceStep(Step):
     title = mark("Can you hear me?")
     words = mark("Press a name to hear a sentence. The marked one will speak to you.")
 
-    def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
+    def __init__(self, post: Post, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
         self._post = post
         self.voices: dict[str, QPushButton] = {}  # by name
         self._row = row(Spring())
@@ -196,48 +192,14 @@ class TalkStep(Step):
     title = mark("How will you talk to me?")
     words = mark("By speaking alone, or with a key that you hold while you speak.")
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
         self.ask(_HANDS_FREE)
-        self._offered = 0  # which of the keys
-        self._key = ""  # the one that is chosen
-        self.everywhere = self.button("", self._on_everywhere)
         self.verdict = self.say("")
-        self._show_key()
 
-    def show_values(self, values: Mapping[str, api.Value]) -> None:
-        super().show_values(values)
-        if values[api.SettingKey.TALK_KEY_EVERYWHERE] != self._key:
-            self._key = str(values[api.SettingKey.TALK_KEY_EVERYWHERE])
-            self._show_key()
-
-    def feel_key(self, *, everywhere: bool = False) -> None:
+    def feel_key(self) -> None:
         """Confirm that the pressed talk key works. The press does not start a turn here."""
-        works = tr("That works: hold it while you speak.")
-        self.verdict.say(tr("That key works everywhere.") if everywhere else works)
-
-    def show_given(self, keys: str) -> None:
-        """Name the keys that the desktop chose, which may differ from the proposed ones."""
-        self.verdict.say(f"{keys}. {tr('Press it now, here or in another program.')}")
-
-    def on_event(self, event: api.Event) -> None:
-        super().on_event(event)
-        match event:
-            case api.Failed(code="global key", message=message, hint=hint):
-                self._offered = (self._offered + 1) % len(GLOBAL_KEYS)
-                self._show_key(f"{message} {hint}")
-
-    def _on_everywhere(self) -> None:
-        self.changed.emit(api.SettingKey.TALK_KEY_EVERYWHERE, GLOBAL_KEYS[self._offered])
-
-    def _show_key(self, fault: str = "") -> None:
-        """Offer a global talk key; if one is chosen, ask the person to try it."""
-        offered = native(GLOBAL_KEYS[self._offered])
-        self.everywhere.setText(tr("Talk from &every program with {key}", key=offered))
-        has_key = bool(self._key) and not fault
-        self.everywhere.setVisible(not has_key and sys.platform != "darwin")
-        ask = tr("Press {key} now, here or in another program.", key=native(self._key))
-        self.verdict.say(fault or (ask if has_key else ""))
+        self.verdict.say(tr("That works: hold it while you speak."))
 
 
 class ModelStep(Step):
@@ -255,6 +217,6 @@ class ModelStep(Step):
         " fetched before you have seen its size."
     )
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
         self.open = self.button(tr("&Show the models"), lambda: self.models.emit())

@@ -20,13 +20,22 @@ _MARGINS = (18, 16, 12, 16)
 _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
 
-class Page(QDialog):
+class Dialog(QDialog):
+    """A dialog in which Enter only ends the editing of a field; a plain one would also press its
+    first button.
+    """
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+
+
+class Page(Dialog):
     """Subclasses fill `head`, `body` and `foot`; `area` is what scrolls."""
 
     def __init__(self, title: str, about: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.setModal(False)
         self.resize(in_lines(self, 620, 640))
         self.intro = WrappingLabel(about, self, kind="muted", size=0.95)
         content = page_in()
@@ -36,12 +45,6 @@ class Page(QDialog):
         self.area = Scrolled(content, self)
         parts = (self.intro, self.head, wide(self.area), self.foot)
         column(*parts, on=self, margins=_MARGINS, spacing=12)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter in a field only ends the editing; a plain dialog would also press its first
-        button."""
-        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Set the minimum size: the foot needs the width of its buttons, in any language."""

@@ -18,15 +18,8 @@ from app.look.controls import paint_icon
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Order
 from app.status.parts import Parts
-from engine.api import (
-    ChangeSetting,
-    Event,
-    Phase,
-    PhaseChanged,
-    SettingChanged,
-    SettingKey,
-    SleepChanged,
-)
+from engine import api
+from engine.api import Phase
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
@@ -134,11 +127,13 @@ class Tray(QObject):
         self.icon.show()
         self.came.emit()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case PhaseChanged(_, phase):
+            case api.PhaseChanged(_, phase):
                 self._phase = phase
-            case SleepChanged() | SettingChanged(SettingKey.MUTED | SettingKey.HANDS_FREE):
+            case api.SleepChanged() | api.SettingChanged(
+                api.SettingKey.MUTED | api.SettingKey.HANDS_FREE
+            ):
                 pass  # `parts` has it
             case _:
                 return
@@ -176,7 +171,7 @@ class Tray(QObject):
         menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
 
     def _on_hands_free(self, on: bool) -> None:
-        self._handler.post(ChangeSetting(SettingKey.HANDS_FREE, on))
+        self._handler.post(api.ChangeSetting(api.SettingKey.HANDS_FREE, on))
         self._show()
 
 

@@ -8,7 +8,6 @@ import sys
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QWidget
 
-from app.devices import Devices
 from app.language import tr
 from app.look.controls import button, icon
 from app.look.layout import LEFT, Item, Scrolled, Spring, column, page_in, placed, wide
@@ -45,7 +44,6 @@ class SettingsDialog(QDialog):
         self,
         form: Form,
         theme: Theme,
-        devices: Devices,
         parts: Parts,
         parent: QWidget,
     ) -> None:
@@ -53,7 +51,6 @@ class SettingsDialog(QDialog):
         self._form = form
         self._values = form.values
         self._theme = theme
-        self._devices = devices
         self._parts = parts
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, SettingRow]] = []
@@ -63,7 +60,6 @@ class SettingsDialog(QDialog):
         self.names = NamesRow(self._values, self)
         self.names.hear.connect(self.hear)
         self.setWindowTitle(tr("Settings"))
-        self.setModal(False)
         self.resize(in_lines(self, 620, 600))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
@@ -88,13 +84,13 @@ class SettingsDialog(QDialog):
                 self._show_values()
             case DevicesChanged():
                 for each in self._editors:
-                    each.offer_devices(self._devices)
+                    each.refresh()
 
     def show_part(self, part: Part | None, section: str = "") -> None:
         """Show the page with a part of the assistant, or with a section of the settings
         ("audio")."""
         for index, page in enumerate(PAGES):
-            if (part is not None and page.part is part) or section in page.sections:
+            if part in page.parts or section in page.sections:
                 self.tabs.setCurrentIndex(index)
         bring_to_front(self)
 
@@ -125,7 +121,7 @@ class SettingsDialog(QDialog):
         content = page_in()
         shown: list[Item] = []
         if page.at_login:
-            shown.append(LoginRow(self._theme, self._devices, content))
+            shown.append(LoginRow(self._theme, self._parts, content))
         fields = page.fields(self._form.kind)
         shown += [self._make_row(each, content) for each in fields if not each.shown.advanced]
         if advanced := [each for each in fields if each.shown.advanced]:
@@ -169,7 +165,7 @@ class SettingsDialog(QDialog):
             fold.setIcon(icon(name, self._theme.colour("muted")))
 
     def _make_row(self, field: Field, parent: QWidget) -> QWidget:
-        row = SettingRow(field, self._theme, self._devices, parent)
+        row = SettingRow(field, self._theme, self._parts, parent)
         row.editor.edited.connect(lambda value, key=field.key: self._on_edited(key, value))
         self._editors.append(row.editor)
         self._rows.append((field, row))

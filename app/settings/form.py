@@ -30,7 +30,7 @@ class Field:
 @dataclass(frozen=True)
 class Page:
     title: str
-    part: Part | None  # the part whose status row opens this page; None = no part
+    parts: tuple[Part, ...]  # the rows of the status that open this page
     sections: tuple[str, ...]
     # Begins with the row that starts Rubato at login, which is not a setting.
     at_login: bool = False
@@ -54,15 +54,15 @@ class Page:
 
 
 PAGES = (
-    Page(mark("Sound"), Part.MICROPHONE, ("audio",)),
-    Page(mark("Recogniser"), Part.RECOGNISER, ("recogniser",)),
-    Page(mark("Wake phrase"), None, ("wake",), teaches=True),
-    Page(mark("Language model"), Part.LANGUAGE_MODEL, ("language_model", "person")),
-    Page(mark("Voice"), Part.SYNTHESISER, ("speech",)),
-    Page(mark("Names"), None, (), names=True),
-    Page(mark("Window"), None, ("window", "history")),
-    Page(mark("Always there"), None, ("presence",), at_login=True),
-    Page(mark("Other programs"), None, ("serve",), serves=True),
+    Page(mark("Sound"), (Part.MICROPHONE, Part.LOUDSPEAKER), ("audio",)),
+    Page(mark("Recogniser"), (Part.RECOGNISER,), ("recogniser",)),
+    Page(mark("Wake phrase"), (), ("wake",), teaches=True),
+    Page(mark("Language model"), (Part.LANGUAGE_MODEL,), ("language_model", "person")),
+    Page(mark("Voice"), (Part.SYNTHESISER,), ("speech",)),
+    Page(mark("Names"), (), (), names=True),
+    Page(mark("Window"), (), ("window", "history")),
+    Page(mark("Always there"), (), ("presence",), at_login=True),
+    Page(mark("Other programs"), (), ("serve",), serves=True),
 )
 
 

@@ -3,23 +3,22 @@
 Invariant: the same widgets are in a column in a wide window and in a row in a narrow one.
 """
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.bridge import Post
 from app.language import tr
-from app.look.label import SteadyLabel
+from app.look.label import FoldingLabel
 from app.look.layout import Spring, column, wide
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme
 from app.stage.orb import Orb
 from app.stage.rate import RatePanel
 from app.status.parts import Mood, Parts, mood
-from engine.api import Event, Phase, PhaseChanged, PreviewChanged, PreviewState, TurnEnded
+from engine.api import Event, Phase, PhaseChanged, PreviewChanged, PreviewState
 
 _SMALL_ORB = 84
 _LEAST_ORB = 104
-_INTERRUPTED_MS = 2000  # how long "interrupted" is shown when nothing follows
 
 
 class Stage(QFrame):
@@ -32,15 +31,12 @@ class Stage(QFrame):
         self._mood = Mood.STARTING
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
-        words = [tr(each.value) for each in Mood]
-        self.phase = SteadyLabel(words, self, size=1.05, strong=True)
-        self.phase.setText(tr(Mood.STARTING.value))
+        self.phase = FoldingLabel(tr(Mood.STARTING.value), self, size=1.05, strong=True)
+        self.phase.be_one_line(True)
+        width = self.phase.fontMetrics().horizontalAdvance
+        self.phase.setFixedWidth(max(width(tr(each.value)) for each in Mood) + 1)  # neighbours stay
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._previews = False  # a voice that is tried is heard
-        self._was_interrupted = False  # whether the last turn was interrupted
-        self._stopped = QTimer(self, singleShot=True, interval=_INTERRUPTED_MS)
-        self._stopped.timeout.connect(self._stopped.stop)
-        self._stopped.timeout.connect(self.show_mood)
         self.rate = RatePanel(post, theme, self)
         # the orb is as large as possible, and stays together with its word
         self._show = column(Spring(), wide(self.orb, 100), self.phase, Spring(), spacing=4)
@@ -52,28 +48,17 @@ class Stage(QFrame):
         match event:
             case PreviewChanged(state=state):
                 self._previews = state is PreviewState.SPEAKING
-            case TurnEnded(ending=ending):
-                self._was_interrupted = ending.interrupted
             case PhaseChanged(phase=phase):
                 self._phase = phase
-                self._stopped.stop()
-                if phase is Phase.IDLE and self._was_interrupted:
-                    self._stopped.start()
-                self._was_interrupted = False
         self.show_mood()
         self.rate.on_event(event)
-
-    @property
-    def now(self) -> Phase:
-        """The current phase of the turn; idle between turns."""
-        return self._phase
 
     def show_mood(self) -> None:
         """Show the mood in the orb and in words."""
         phase = self._phase
         if self._previews and phase is Phase.IDLE:
             phase = Phase.SPEAKING
-        now = mood(phase, self._parts, interrupted=self._stopped.isActive())
+        now = mood(phase, self._parts)
         if now is not self._mood:
             self._mood = now
             self.phase.setText(self._said(now))

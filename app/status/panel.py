@@ -19,18 +19,8 @@ from app.look.layout import column
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from app.status.parts import Parts, PartState
-from engine.api import (
-    KEYBOARD,
-    TITLES,
-    Event,
-    Failed,
-    Heard,
-    Loading,
-    Part,
-    Ready,
-    TurnEnded,
-    TurnMetrics,
-)
+from engine import api
+from engine.api import Part
 
 NAMES = {
     Part.MICROPHONE: mark("Microphone"),
@@ -48,8 +38,8 @@ DOES = {
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _KNOWN = {
     "sphinx": "Sphinx",
-    "rubato-starter": TITLES["starter"],
-    **TITLES,
+    "rubato-starter": api.TITLES["starter"],
+    **api.TITLES,
 }
 _ICONS = {
     Part.MICROPHONE: "microphone",
@@ -234,7 +224,7 @@ def _served(detail: str) -> tuple[str, str]:
     return model, urlsplit(address).hostname or address
 
 
-# By the field of TurnMetrics, in the order in which they happen.
+# By the field of api.TurnMetrics, in the order in which they happen.
 _STAGES = {
     "end_ms": mark("end of speech noticed"),
     "transcript_ms": mark("words recognised"),
@@ -272,17 +262,17 @@ class Status(QWidget):
         self.last_turn.hide()  # until there was a turn
         self._show_rows()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case Loading(part, text, fraction):
+            case api.Loading(part, text, fraction):
                 self.rows[part].show_loading(text, fraction)
-            case Ready(part, name, detail, why=why):
+            case api.Ready(part, name, detail, why=why):
                 self.rows[part].show_ready(name, detail, why)
-            case Failed(part=Part() as part, message=message):
+            case api.Failed(part=Part() as part, message=message):
                 self.rows[part].show_failed(message)
-            case Heard(confidence=confidence, recogniser=recogniser):
+            case api.Heard(confidence=confidence, recogniser=recogniser):
                 self._recogniser = _heard_by(recogniser, confidence)
-            case TurnEnded(metrics=metrics):
+            case api.TurnEnded(metrics=metrics):
                 self._show_metrics(metrics)
                 # after a reply that was spoken to its end
                 for part in self._was_failed.difference(self._parts.failed):
@@ -303,7 +293,7 @@ class Status(QWidget):
         self._was_failed = set(self._parts.failed)
         self.summary.show_summary(*_summary(self._parts))
 
-    def _show_metrics(self, metrics: TurnMetrics) -> None:
+    def _show_metrics(self, metrics: api.TurnMetrics) -> None:
         self.last_turn.setText(last_turn_line(metrics))
         self.last_turn.show()
         details = turn_details(metrics, self._recogniser)
@@ -323,7 +313,7 @@ def _summary(parts: Parts) -> tuple[str, str]:
             return words, "danger"
 
 
-def last_turn_line(metrics: TurnMetrics) -> str:
+def last_turn_line(metrics: api.TurnMetrics) -> str:
     """Return the line with the time that the person waited for the first sound, the most important
     figure.
     """
@@ -338,7 +328,7 @@ def last_turn_line(metrics: TurnMetrics) -> str:
     )
 
 
-def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
+def turn_details(metrics: api.TurnMetrics, recogniser: str) -> str:
     """The times of the stages of a turn, one line each, in their order."""
     times = [(name, getattr(metrics, field)) for field, name in _STAGES.items()]
     lines = [f"{tr(name)}: {decimal(ms, 0)} ms" for name, ms in times if ms is not None]
@@ -346,7 +336,7 @@ def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
 
 
 def _heard_by(recogniser: str, confidence: float) -> str:
-    if recogniser == KEYBOARD:
+    if recogniser == api.KEYBOARD:
         return tr("typed")
     return tr(
         "recognised by {recogniser}, {confidence} sure",

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from enum import Enum
 
 from app.language import mark
-from engine.api import Ending, Event, Failed, Loading, Part, Phase, Ready, SleepChanged, TurnEnded
+from engine.api import (
+    DevicesChanged,
+    Ending,
+    Event,
+    Failed,
+    Loading,
+    Part,
+    Phase,
+    Ready,
+    SleepChanged,
+    TurnEnded,
+)
 
 # The parts that a reply heard to its end has shown to work; a typed turn says nothing about
 # microphone and recogniser.
@@ -41,6 +52,7 @@ class Parts:
 
     def __init__(self) -> None:
         self._of = {part: PartRecord() for part in Part}
+        self._devices = DevicesChanged((), (), "", "")
         self.is_hands_free = True
         self.is_muted = False  # not listening at all
         self.is_asleep = False  # listening for the wake phrase alone
@@ -54,6 +66,8 @@ class Parts:
                 self._of[part] = PartRecord(PartState.WORKS, why=why)
             case Failed(part=Part() as part, turn=turn):
                 self._of[part] = PartRecord(PartState.FAILED, turn, self._of[part].why)
+            case DevicesChanged():
+                self._devices = event
             case SleepChanged(asleep, phrase):
                 self.is_asleep, self.wake_phrase = asleep, phrase
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
@@ -63,6 +77,11 @@ class Parts:
 
     def state(self, part: Part) -> PartState:
         return self._of[part].state
+
+    def devices(self, part: Part) -> tuple[str, ...]:
+        """Return the devices of MICROPHONE or LOUDSPEAKER, without the system's default."""
+        known = self._devices
+        return known.microphones if part is Part.MICROPHONE else known.loudspeakers
 
     def why(self, part: Part) -> str:
         """Return why 'auto' chose the current engine of a part; empty if the person chose it by
@@ -115,7 +134,6 @@ class Mood(Enum):
     MUTED = mark("Microphone muted")
     NO_MICROPHONE = mark("No microphone")
     ATTENTION = mark("Needs attention")
-    INTERRUPTED = mark("Interrupted")
     LISTENING = mark("Listening")
     THINKING = mark("Thinking")
     SPEAKING = mark("Speaking")
@@ -133,14 +151,12 @@ _OF_A_TURN = {
 }
 
 
-def mood(phase: Phase, parts: Parts, *, interrupted: bool = False) -> Mood:
-    """Return the mood. `interrupted`: the last reply has just been interrupted."""
+def mood(phase: Phase, parts: Parts) -> Mood:
+    """Return the mood in a phase of a turn."""
     if phase is Phase.LISTENING and parts.is_deaf:
         return Mood.STARTING  # the talk key was pressed too soon
     if phase is not Phase.IDLE:
         return _OF_A_TURN[phase]
-    if interrupted:
-        return Mood.INTERRUPTED
     rest = _at_rest(parts)
     if rest is not Mood.READY:
         return rest

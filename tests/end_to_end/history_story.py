@@ -20,8 +20,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 
-from app.conversation.transcript import ReplyWord
-from app.conversation.transcript import Span
+from app.conversation.transcript import ReplyWord, Span
 from app.program import make_application, run
 from engine import api
 from engine.history.store import NAME

@@ -113,7 +113,7 @@ class Action(Enum):
 
 
 class KeySource(QObject):
-    """The global keys of one system.
+    """The global keys of one system; the base is the source of a system without any.
 
     Signals:
         pressed(Action), released(Action): a registered key went down or up.
@@ -126,17 +126,17 @@ class KeySource(QObject):
     lost = Signal(str)
     bound = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._down: set[Action] = set()
 
     def grab(self, chords: Mapping[Action, Chord]) -> None:
         """Register these keys and unregister all others."""
-        raise NotImplementedError
+        if chords:
+            self.lost.emit(tr(_ELSEWHERE))
 
     def close(self) -> None:
         """Unregister all keys."""
-        raise NotImplementedError
 
     def press(self, action: Action) -> None:
         """Report that a key went down, unless it is already down."""
@@ -164,21 +164,6 @@ class KeySource(QObject):
             self.lost.emit(reason)
 
 
-class NoKeys(KeySource):
-    """The source of keys for a system without global keys: reports that, once a key is chosen."""
-
-    def __init__(self, reason: str, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._reason = reason
-
-    def grab(self, chords: Mapping[Action, Chord]) -> None:
-        if chords:
-            self.lost.emit(self._reason)
-
-    def close(self) -> None:
-        pass
-
-
 KEYS = {f"presence.{action.value}_key": action for action in Action}
 _ELSEWHERE = mark(
     "Rubato cannot have global keys on this system yet. Bind `rubato talk toggle` to a key with a"
@@ -199,12 +184,10 @@ class GlobalKeys(QObject):
     Signals:
         failed(message, hint): a key does not work; the hint names a remedy.
         bound(text): the keys that the desktop chose.
-        talk_pressed: the talk key went down.
     """
 
     failed = Signal(str, str)
     bound = Signal(str)
-    talk_pressed = Signal()
 
     def __init__(
         self,
@@ -229,7 +212,8 @@ class GlobalKeys(QObject):
             except EngineError as error:
                 self.failed.emit(error.message, error.hint)
         if chords and self._source is None:
-            self._source = self._connected(self._make_source())
+            self._source = self._make_source()
+            self._connect(self._source)
         if self._source is not None:
             self._source.grab(chords)
 
@@ -237,19 +221,16 @@ class GlobalKeys(QObject):
         if self._source is not None:
             self._source.close()
 
-    def _connected(self, source: KeySource) -> KeySource:
+    def _connect(self, source: KeySource) -> None:
         source.setParent(self)
         source.pressed.connect(self._on_pressed)
         source.released.connect(self._on_released)
         fault = tr("A global key does not work.")
         source.lost.connect(lambda reason: self.failed.emit(fault, reason))
         source.bound.connect(self.bound)
-        return source
 
     def _on_pressed(self, action: Action) -> None:
         self._handler.do(_PRESSED[action])
-        if action is Action.TALK:
-            self.talk_pressed.emit()
 
     def _on_released(self, action: Action) -> None:
         if action is Action.TALK:
@@ -270,4 +251,4 @@ def source_here(bus: Bus) -> KeySource:
         from app.presence.keys.x11 import X11Keys
 
         return X11Keys()
-    return NoKeys(tr(_ELSEWHERE))
+    return KeySource()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import product, zip_longest
 from typing import Any
 
-from PySide6.QtCore import QObject, QSocketNotifier
+from PySide6.QtCore import QSocketNotifier
 from Xlib import XK, X, display, error
 
 from app.language import tr
@@ -22,8 +22,8 @@ _MEANT = X.ControlMask | X.Mod1Mask | X.ShiftMask | X.Mod4Mask
 class X11Keys(KeySource):
     """Connects at the first grab, to the display `name` or that of the environment."""
 
-    def __init__(self, parent: QObject | None = None, *, name: str | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, name: str | None = None) -> None:
+        super().__init__()
         self._name = name
         self._display: display.Display | None = None  # None = not connected
         self._notifier: QSocketNotifier | None = None

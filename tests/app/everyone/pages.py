@@ -210,7 +210,7 @@ def _voices_mixed(window: Window) -> QWidget:
 def _comparison(window: Window) -> QWidget:
     """With a table as it grows; what it would start is not there."""
     told(window, *READY)
-    page = window.side.voices.open_page().papers.comparison
+    page = window.side.voices.open_page().comparison
     page.open_beside()
     for row in COMPARED:
         page.table.show_row(row)

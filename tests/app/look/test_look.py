@@ -113,7 +113,7 @@ def test_every_icon_shows_something(qapp):
 def test_the_bar_is_as_long_as_it_is_loud(qtbot, theme, level_db, fraction):
     parent = QWidget()
     qtbot.addWidget(parent)
-    meter = LevelMeter("Microphone", theme, parent)
+    meter = LevelMeter("Microphone", parent)
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
@@ -123,7 +123,7 @@ def test_the_bar_falls_to_nothing_within_a_second(qtbot, theme):
     """As levels come: one every LEVEL_S."""
     parent = QWidget()
     qtbot.addWidget(parent)
-    meter = LevelMeter("Microphone", theme, parent)
+    meter = LevelMeter("Microphone", parent)
     meter.show_level(LOUD_DB)
     fractions = []
     for _ in range(round(1 / LEVEL_S)):
@@ -158,7 +158,7 @@ def test_a_list_in_sight_is_asked_for_again(window, posted, room):
         case "models":
             place, wanted = window.models.open(), [ListModels()]
         case "voices":
-            place, wanted = window.side.voices.open_page(), [ListVoices(), ListModels()]
+            place, wanted = window.side.voices.open_page(), [ListVoices()]
         case _:
             window.header.history.click()
             place, wanted = window, [ListConversations("")]

@@ -8,7 +8,7 @@ import pytest
 
 from app.presence import tray as tray_file
 from app.presence.command_handler import CommandHandler
-from app.presence.ipc_client import Message, Order, ProgramState
+from app.presence.ipc_client import Message, Order
 from app.presence.presence import Presence
 from app.presence.tray import Tray
 from engine import api
@@ -35,12 +35,6 @@ def presence(
     made.begin()
     yield made
     made.end()
-
-
-def test_the_first_steps_show_which_keys_the_desktop_gave(presence, window, qtbot):
-    with qtbot.waitSignal(window.first_start.keys_given) as given:
-        presence.keys.bound.emit("The desktop's keys: F6")
-    assert given.args == ["The desktop's keys: F6"]
 
 
 def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot):
@@ -144,25 +138,8 @@ def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtb
     qtbot.waitUntil(lambda: not window.isMinimized())
 
 
-def state(handler: CommandHandler) -> ProgramState:
-    return ProgramState(handler.on_message(Message(Order.STATUS)))
-
-
-def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_turn(
-    window, handler
-):
-    assert state(CommandHandler()) is ProgramState.STARTING
+def test_before_there_is_a_window_an_order_is_refused():
     assert "starting" in CommandHandler().on_message(Message(Order.STOP))
-    for part in api.Part:
-        assert state(handler) is ProgramState.STARTING
-        window.on_event(api.Ready(part, "any"))
-    assert state(handler) is ProgramState.IDLE
-    for phase in api.Phase:
-        window.on_event(api.PhaseChanged(1, phase))
-        assert state(handler).value == phase.value
-    window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
-    window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
-    assert state(handler) is ProgramState.STARTING
 
 
 @pytest.fixture

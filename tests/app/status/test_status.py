@@ -168,14 +168,3 @@ def test_the_fault_of_a_device_goes_once_the_one_in_its_place_works(banner, lost
     assert banner.count == 1
     banner.on_event(proof)
     assert banner.count == 0
-
-
-def test_the_fault_being_read_stays_when_another_one_goes(banner):
-    banner.on_event(fault(Part.MICROPHONE))
-    banner.on_event(fault(Part.LOUDSPEAKER))
-    banner.on_event(fault(Part.RECOGNISER))
-    banner.earlier.click()
-    assert banner.message.text() == "The loudspeaker failed."
-    banner.on_event(Ready(Part.MICROPHONE, "usb"))
-    assert banner.message.text() == "The loudspeaker failed."
-    assert banner.counter.text() == "1/2"
