@@ -96,7 +96,8 @@ class ReplyTools(QWidget):
         caption = document.caption_block(exchange)
         if caption is None:
             bubble = document.bubble_rect(exchange)
-            left, top = bubble.left() + bubbles.PAD_X - 4, bubble.bottom() + 1
+            edge = 5 if exchange.wants_model else 1  # its button has a frame
+            left, top = bubble.left() + bubbles.PAD_X - 5 + edge, bubble.bottom() + edge
         else:
             rect = bubbles.text_rect(caption)
             left, top = rect.right() + bubbles.GAP, rect.center().y() - size.height() / 2

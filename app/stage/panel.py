@@ -4,7 +4,7 @@ Invariant: the same widgets are in a column in a wide window and in a row in a n
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
 from app.language import tr
@@ -34,7 +34,9 @@ class Stage(QFrame):
         self.phase = FoldingLabel(tr(Mood.STARTING.value), self, size=1.05, strong=True)
         self.phase.be_one_line(True)
         width = self.phase.fontMetrics().horizontalAdvance
-        self.phase.setFixedWidth(max(width(tr(each.value)) for each in Mood) + 1)  # neighbours stay
+        self.phase.setMinimumWidth(max(width(tr(each.value)) for each in Mood) + 1)
+        # its neighbours stay where they are, however long the wake phrase is
+        self.phase.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._previews = False  # a voice that is tried is heard
         self.rate = RatePanel(post, theme, self)

@@ -148,7 +148,7 @@ class DropTarget(QFrame):
         self.show_requirements(learns=False)
         for label in (title, self.facts):
             label.take_any_width(whole=True)
-        column(title, self.facts, on=self, margins=(13, 11, 13, 11), spacing=4)
+        column(title, self.facts, on=self, margins=(12, 10, 12, 10), spacing=4)
 
     def show_requirements(self, *, learns: bool) -> None:
         """Show the requirements of a recording, and whether a voice only learns from it."""
