@@ -28,7 +28,7 @@ from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
-from app.first_start.card import FirstStart
+from app.first_start import FirstStart
 from app.header import Header
 from app.history.panel import FORMATS, HistoryPanel
 from app.keys import MoreMenu, Shortcut, ShortcutFilter

@@ -5,7 +5,7 @@ confirmation, and nothing here blocks the program.
 """
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
@@ -23,7 +23,6 @@ from app.look.controls import IconButton, Switch, button
 from app.look.file_dialogs import ask_where
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, column, row, wide
-from app.look.page import WindowReactivated
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from engine import api
@@ -52,7 +51,6 @@ class HistoryPanel(QWidget):
         self._typing.timeout.connect(self._list)
         # created in the order of Tab
         self.more = IconButton("more", tr("More about conversations"), theme, self)
-        self.keeping = QActionGroup(self)
         self.more.open_menu(self._make_menu())
         self._answers = column()
         self.question = self._make_question()
@@ -72,8 +70,6 @@ class HistoryPanel(QWidget):
         below = (wide(self.rows), wide(self._filler), self.confirmation, foot)
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
-        # a Rubato of another desktop may have changed them meanwhile
-        WindowReactivated(parent.window()).returned.connect(self._list_again)
 
     def on_event(self, event: api.Event) -> None:
         match event:
@@ -91,8 +87,6 @@ class HistoryPanel(QWidget):
         self._keep = keep
         self.question.setVisible(keep == "ask")
         self._show_search()
-        for action in self.keeping.actions():
-            action.setChecked(action.data() == keep)
         self._say_nothing()
 
     def export_all(self) -> QFileDialog:
@@ -209,13 +203,6 @@ class HistoryPanel(QWidget):
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.addAction(tr("Export all…")).triggered.connect(lambda: self.export_all())
-        menu.addSection(tr("Keep conversations"))
-        for keep, words in KEEPING.items():
-            action = QAction(tr(words), self.keeping)
-            action.setCheckable(True)
-            action.setData(keep)
-            action.triggered.connect(lambda _=False, keep=keep: self._keep_for(keep))
-            menu.addAction(action)
         return menu
 
     def _make_question(self) -> QFrame:

@@ -9,7 +9,7 @@ and light, sharp at every pixel ratio.
 from collections.abc import Callable
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -107,12 +107,7 @@ class IconButton(QToolButton):
 
     Only Tab gives it the focus, so that the talk key still works after a click. `act` is called for
     each click.
-
-    Signals:
-        renamed: the icon or the name has changed.
     """
-
-    renamed = Signal()
 
     def __init__(
         self,
@@ -145,7 +140,6 @@ class IconButton(QToolButton):
         self.setAccessibleName(label)
         self.setToolTip(label)
         self._tint()
-        self.renamed.emit()
 
     def _tint(self) -> None:
         colours = self._theme

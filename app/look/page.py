@@ -6,7 +6,7 @@ Invariant: never modal; Esc closes it without losing anything.
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QMenu, QVBoxLayout, QWidget
 
@@ -52,14 +52,6 @@ class Page(Dialog):
         self.setMinimumSize(QSize(width, 420).boundedTo(room_for_window(self)))
         super().showEvent(event)
 
-    def scroll_to_top(self) -> None:
-        """Show the beginning of the list."""
-        self.area.verticalScrollBar().setValue(0)
-
-    def scroll_to(self, widget: QWidget) -> None:
-        """Show a part of the list."""
-        self.area.ensureWidgetVisible(widget)
-
     def open_beside(self) -> None:
         """Open the page, or bring it to the front if it is already open."""
         bring_to_front(self)
@@ -86,31 +78,6 @@ class CardRow(QFrame):
         for words, act in actions.items():
             entries[words].triggered.connect(lambda _=False, act=act: act())
         return entries
-
-
-class WindowReactivated(QObject):
-    """Notices when a person comes back to a window, so that changes made elsewhere are read again.
-    Opening a window does not count as coming back; it must have been left before.
-
-    Signals:
-        returned: it has the focus again after another window (of any program) had it.
-    """
-
-    returned = Signal()
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self._left = False
-        window.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        match event.type():
-            case QEvent.Type.WindowDeactivate:
-                self._left = True
-            case QEvent.Type.WindowActivate if self._left:
-                self._left = False
-                self.returned.emit()
-        return super().eventFilter(watched, event)
 
 
 def bring_to_front(window: QWidget) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QAction, QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.language import mark, tr
@@ -153,22 +153,24 @@ class Tray(QObject):
             self._handler.do(Order.STOP)
 
     def _fill(self) -> None:
-        handler, menu = self._handler, self.menu
-        menu.addAction(tr("Show the window")).triggered.connect(lambda: handler.do(Order.SHOW))
-        menu.addSeparator()
-        self.talk = menu.addAction(tr("Talk"))
-        self.talk.triggered.connect(lambda: handler.do(Order.TOGGLE))
-        menu.addAction(tr("Stop the reply")).triggered.connect(lambda: handler.do(Order.STOP))
-        read = menu.addAction(tr("Read the selection"))
-        read.triggered.connect(lambda: handler.do(Order.SELECTION))
-        menu.addAction(tr("Faster")).triggered.connect(lambda: handler.do(Order.FASTER))
-        menu.addAction(tr("Slower")).triggered.connect(lambda: handler.do(Order.SLOWER))
-        self.hands_free = menu.addAction(tr("Hands-free"))
+        self._offer(tr("Show the window"), Order.SHOW)
+        self.menu.addSeparator()
+        self.talk = self._offer(tr("Talk"), Order.TOGGLE)
+        self._offer(tr("Stop the reply"), Order.STOP)
+        self._offer(tr("Read the selection"), Order.SELECTION)
+        self._offer(tr("Faster"), Order.FASTER)
+        self._offer(tr("Slower"), Order.SLOWER)
+        self.hands_free = self.menu.addAction(tr("Hands-free"))
         self.hands_free.setCheckable(True)
         self.hands_free.triggered.connect(self._on_hands_free)
-        menu.addSeparator()
-        menu.addAction(tr("Settings…")).triggered.connect(self.settings_chosen)
-        menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
+        self.menu.addSeparator()
+        self.menu.addAction(tr("Settings…")).triggered.connect(self.settings_chosen)
+        self.menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
+
+    def _offer(self, words: str, order: Order) -> QAction:
+        entry = self.menu.addAction(words)
+        entry.triggered.connect(lambda: self._handler.do(order))
+        return entry
 
     def _on_hands_free(self, on: bool) -> None:
         self._handler.post(api.ChangeSetting(api.SettingKey.HANDS_FREE, on))

@@ -120,29 +120,26 @@ class SettingsDialog(QDialog):
     def _make_page(self, page: Page) -> QWidget:
         content = page_in()
         shown: list[Item] = []
-        if page.at_login:
+        if page.more == "login":
             shown.append(LoginRow(self._theme, self._parts, content))
         fields = page.fields(self._form.kind)
         shown += [self._make_row(each, content) for each in fields if not each.shown.advanced]
         if advanced := [each for each in fields if each.shown.advanced]:
             shown.append(self._make_fold(advanced, content))
-        window = self.parentWidget()
-        if page.serves and window is not None and (server := window.findChild(Server)):
-            shown.append(ServerRow(server, content))
-        if page.serves and sys.platform == "linux":
-            shown.append(ScreenReaderRow(content))
-        if page.teaches:
-            shown.append(self.wake_training)
-        if page.names:
-            shown.append(wide(self.names))
-        column(
-            *shown,
-            *([] if page.names else [Spring()]),
-            on=content,
-            margins=(22, 18, 22, 18),
-            spacing=18,
-        )
+        match page.more:
+            case "server":
+                shown += self._make_server_rows(content)
+            case "lesson":
+                shown.append(self.wake_training)
+        shown.append(wide(self.names) if page.more == "names" else Spring())
+        column(*shown, on=content, margins=(22, 18, 22, 18), spacing=18)
         return Scrolled(content, self)
+
+    def _make_server_rows(self, content: QWidget) -> list[QWidget]:
+        window = self.parentWidget()
+        server = window.findChild(Server) if window is not None else None
+        rows: list[QWidget] = [] if server is None else [ServerRow(server, content)]
+        return [*rows, ScreenReaderRow(content)] if sys.platform == "linux" else rows
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
         """Create the button "Advanced" and the rows that it shows."""

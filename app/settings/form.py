@@ -32,14 +32,7 @@ class Page:
     title: str
     parts: tuple[Part, ...]  # the rows of the status that open this page
     sections: tuple[str, ...]
-    # Begins with the row that starts Rubato at login, which is not a setting.
-    at_login: bool = False
-    # Ends with the address and the token of the server.
-    serves: bool = False
-    # Ends with the part that teaches the wake phrase, which is none either.
-    teaches: bool = False
-    # Consists of the list of names.
-    names: bool = False
+    more: str = ""  # what it has beside settings: start at login, server, lesson, names
 
     def fields(self, kind: type[Settings] = Settings) -> list[Field]:
         """Return the page's rows from top to bottom."""
@@ -56,13 +49,13 @@ class Page:
 PAGES = (
     Page(mark("Sound"), (Part.MICROPHONE, Part.LOUDSPEAKER), ("audio",)),
     Page(mark("Recogniser"), (Part.RECOGNISER,), ("recogniser",)),
-    Page(mark("Wake phrase"), (), ("wake",), teaches=True),
+    Page(mark("Wake phrase"), (), ("wake",), more="lesson"),
     Page(mark("Language model"), (Part.LANGUAGE_MODEL,), ("language_model", "person")),
     Page(mark("Voice"), (Part.SYNTHESISER,), ("speech",)),
-    Page(mark("Names"), (), (), names=True),
+    Page(mark("Names"), (), (), more="names"),
     Page(mark("Window"), (), ("window", "history")),
-    Page(mark("Always there"), (), ("presence",), at_login=True),
-    Page(mark("Other programs"), (), ("serve",), serves=True),
+    Page(mark("Always there"), (), ("presence",), more="login"),
+    Page(mark("Other programs"), (), ("serve",), more="server"),
 )
 
 

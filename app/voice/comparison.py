@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from app.background_job import BackgroundJob, texts_of
 from app.bridge import Post
 from app.language import decimal, mark, tr, translated
 from app.look.controls import button
 from app.look.label import Label, WrappingLabel
-from app.look.layout import Spring, card, fill, row
+from app.look.layout import Spring, card, fill
 from app.look.page import Page
 from app.look.plain_text import one_line
 from engine import api
@@ -34,7 +34,6 @@ _STATES = {
     ComparisonState.ABSENT: mark("not here"),
 }
 Form = Callable[[str], str]
-_DELAY_MS, _LONGEST_MS, _STEP_MS = 200, 2000, 50
 
 
 class ComparisonPage(Page):
@@ -51,22 +50,13 @@ class ComparisonPage(Page):
         self.text = QLineEdit(api.preview_sentence(), self)
         self.text.setMaxLength(1_000)
         self.text.setAccessibleName(tr("What they say"))
-        self.delay = QSpinBox(self)
-        self.delay.setRange(0, _LONGEST_MS)
-        self.delay.setSingleStep(_STEP_MS)
-        self.delay.setSuffix(tr(" ms"))
-        self.delay.setValue(_DELAY_MS)
-        self.delay.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        between = Label(tr("&Between two words:"), self)
-        between.setBuddy(self.delay)
         self.aloud = QCheckBox(tr("&Play them"), self)
         self.aloud.setChecked(True)
         self.notice = WrappingLabel("", self)
         self.notice.hide()
         self.table = Table(self)
         self.act = button("", self, self._on_act)
-        options = row(between, self.delay, 12, self.aloud, Spring())
-        fill(self.head, self.text, options, self.notice)
+        fill(self.head, self.text, self.aloud, self.notice)
         self._around = card(self, self.table)
         fill(self.body, self._around, Spring())
         fill(self.foot, self.act, Spring())
@@ -91,8 +81,7 @@ class ComparisonPage(Page):
         aloud = ("--aloud",) if self.aloud.isChecked() else ()
         if aloud:
             self._post(api.Comparing(True))
-        delay = ("--word-delay", str(self.delay.value()))
-        self._job.start("compare", "--json", *aloud, *delay, "--", self.text.text())
+        self._job.start("compare", "--json", *aloud, "--", self.text.text())
         self._show()
 
     def _stop(self) -> None:
@@ -121,7 +110,7 @@ class ComparisonPage(Page):
     def _show(self) -> None:
         runs = self._job.is_under_way
         self.act.setText(tr("&Stop") if runs else tr("&Speak"))
-        for each in (self.text, self.delay, self.aloud):
+        for each in (self.text, self.aloud):
             each.setEnabled(not runs)
 
 

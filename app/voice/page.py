@@ -15,7 +15,7 @@ from app.look.controls import ElidedBox, button
 from app.look.file_dialogs import ask_for
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, card, column, fill, row, wide
-from app.look.page import Page, WindowReactivated, take_away
+from app.look.page import Page, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.voice.comparison import ComparisonPage
@@ -81,8 +81,6 @@ class VoicesPage(Page):
         fill(self.head, self.text, filters, self.notice)
         fill(self.body, self._recorder_card, self._mixer_card, self._list, self._bin, Spring())
         fill(self.foot, self.record, self.take_in, self.mix, Spring())
-        # `rubato voices` may have changed them meanwhile
-        WindowReactivated(self).returned.connect(lambda: post(api.ListVoices()))
 
     def open_beside(self) -> None:
         self._post(api.ListVoices())
@@ -138,7 +136,7 @@ class VoicesPage(Page):
             if letter.isalnum() and name.casefold().startswith(letter):
                 row = self.rows[name]
                 (row.hear if row.hear.isEnabled() else row.pace).setFocus()
-                self.scroll_to(row)
+                self.area.ensureWidgetVisible(row)
                 return
         super().keyPressEvent(event)
 
@@ -166,7 +164,7 @@ class VoicesPage(Page):
         def show() -> None:
             frame.show()
             content.show()
-            self.scroll_to_top()
+            self.area.verticalScrollBar().setValue(0)
             first.setFocus(Qt.FocusReason.OtherFocusReason)
 
         return button(words, self, show), frame
@@ -206,7 +204,7 @@ class VoicesPage(Page):
         if name in self.rows:
             found = self.rows[name]
             (found.choice.hear_all if found.entry.fit else found.hear).setFocus()
-            QTimer.singleShot(0, found, lambda: self.scroll_to(found))  # once it is laid out
+            QTimer.singleShot(0, found, lambda: self.area.ensureWidgetVisible(found))
 
     def _filter(self, kinds: Mapping[str, str]) -> ElidedBox:
         box = ElidedBox(self)

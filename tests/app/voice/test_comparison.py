@@ -75,12 +75,11 @@ def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
     found: list[object] = []
     page._job.ended.connect(found.append)
     page.text.setText("--aloud")
-    page.delay.setValue(350)
     page.aloud.setChecked(False)
     run(page, qtbot)
     (document,) = found
     assert isinstance(document, dict)
-    expected = ["compare", "--json", "--word-delay", "350", "--", "--aloud"]
+    expected = ["compare", "--json", "--", "--aloud"]
     assert document["words"] == expected
     assert Comparing(True) not in posted  # nothing is heard
 

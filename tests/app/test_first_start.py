@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import language
 from app.actions import act
-from app.first_start.card import STEPS
-from app.first_start.steps import MicrophoneStep, Step, TalkStep, VoiceStep
+from app.first_start import STEPS, MicrophoneStep, Step, TalkStep, VoiceStep
 from app.keys import Shortcut
 from app.window import Window
 from engine import api
