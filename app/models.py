@@ -330,22 +330,3 @@ class ModelsPage(Page):
         heading.hide()
         self.body.addWidget(heading)
         return heading
-
-
-class Models:
-    """Creates the page when it is first opened, so that the main window opens sooner."""
-
-    def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
-        self._made = (post, theme, window)
-        self._page: ModelsPage | None = None  # None = never opened
-
-    def open(self) -> ModelsPage:
-        """Open the page in front of other windows."""
-        if self._page is None:
-            self._page = ModelsPage(*self._made)
-        self._page.open_beside()
-        return self._page
-
-    def on_event(self, event: api.Event) -> None:
-        if self._page is not None:
-            self._page.on_event(event)

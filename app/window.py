@@ -35,8 +35,9 @@ from app.keys import MoreMenu, Shortcut, ShortcutFilter
 from app.language import tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
+from app.look.page import OnDemand
 from app.look.theme import Theme, mode_named
-from app.models import Models
+from app.models import ModelsPage
 from app.reading.page import Reading
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
@@ -87,7 +88,7 @@ class Window(QWidget):
         self.composer = Composer(self.post, self.parts, theme, self)
         self.stage = Stage(self.post, self.parts, theme, self)
         self.side = SideColumn(self.post, self.parts, theme, self)
-        self.models = Models(self.post, theme, self)
+        self.models = OnDemand(partial(ModelsPage, self.post, theme, self))
         self.reading = Reading(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = ShortcutFilter(self)

@@ -5,7 +5,6 @@ Invariant: a bubble is measured by the lines that Qt laid out, so it always fits
 here changes the document.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -26,6 +25,7 @@ from PySide6.QtGui import (
 )
 
 from app.conversation.markdown import Cell, Paragraph, ParagraphShape, Run
+from app.conversation.transcript import Span
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
@@ -57,14 +57,6 @@ class Kind(Enum):
     REPLY = 3
     CAPTION = 4
     MORE = 5  # the next paragraph of a reply, in the same bubble
-
-
-@dataclass(frozen=True)
-class Words:
-    """A stretch of one block, in the document's UTF-16 units, counted from the block's start."""
-
-    start: int
-    end: int
 
 
 def kind_of(block: QTextBlock) -> Kind:
@@ -288,8 +280,10 @@ def is_code(block: QTextBlock) -> bool:
     return block.blockFormat().stringProperty(_SHAPE) == ParagraphShape.CODE.value
 
 
-def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:
-    """One rectangle per line that these words touch, in document coordinates."""
+def words_rects(block: QTextBlock, words: Span) -> list[QRectF]:
+    """One rectangle per line that these words touch, in document coordinates. `words` counts UTF-16
+    units from the start of the block.
+    """
     at, layout = _top_left(block), block.layout()
     rects = []
     for number in range(layout.lineCount()):

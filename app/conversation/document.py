@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 
 from app.conversation import bubbles, markdown
-from app.conversation.bubbles import Kind, Words
+from app.conversation.bubbles import Kind
 from app.conversation.markdown import Paragraph
 from app.conversation.transcript import Exchange, Span
 from app.look.layout import COLUMN, GUTTER, gutter
@@ -58,16 +58,16 @@ class ExchangeBlocks:
     def end_block(self) -> int:
         return self.caption_block + (self.caption is not None)
 
-    def words(self, span: Span) -> Iterator[tuple[int, Words]]:
+    def words(self, span: Span) -> Iterator[tuple[int, Span]]:
         """Yield the number of each block that shows characters of `span`, with their range in the
-        block.
+        block, in UTF-16 units.
         """
         paragraphs = self.paragraphs
         at = max(0, bisect_left(paragraphs, span.start, key=attrgetter("place")) - 1)
         while at < len(paragraphs) and paragraphs[at].place < span.end:
             shown, text = paragraphs[at].shown(span), paragraphs[at].text
             if shown.start < shown.end:
-                words = Words(units(text[: shown.start]), units(text[: shown.end]))
+                words = Span(units(text[: shown.start]), units(text[: shown.end]))
                 yield self.reply_block + at, words
             at += 1
 
@@ -178,7 +178,7 @@ class ConversationDocument(QTextDocument):
         first = self.reply_block(exchange)
         return 0.0 if first is None else bubbles.line_top(first, first.length() - 1)
 
-    def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Words]]:
+    def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Span]]:
         """Yield each block that shows characters of `span`, with the range of these characters in
         the block."""
         for number, words in self._find(exchange).words(span):

@@ -5,6 +5,7 @@ Invariant: never modal; Esc closes it without losing anything.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
@@ -15,6 +16,7 @@ from app.look.controls import IconButton
 from app.look.label import WrappingLabel
 from app.look.layout import Scrolled, column, page_in, room_for_window, row, wide
 from app.look.theme import Theme
+from engine.api import Event
 
 _MARGINS = (18, 16, 12, 16)
 _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
@@ -52,9 +54,33 @@ class Page(Dialog):
         self.setMinimumSize(QSize(width, 420).boundedTo(room_for_window(self)))
         super().showEvent(event)
 
+    def on_event(self, event: Event) -> None:
+        """Handle an event. Pages about other things ignore it."""
+
     def open_beside(self) -> None:
         """Open the page, or bring it to the front if it is already open."""
         bring_to_front(self)
+
+
+AnyPage = TypeVar("AnyPage", bound=Page)
+
+
+class OnDemand(Generic[AnyPage]):
+    """Creates a page when it is first opened, so that the main window opens sooner."""
+
+    def __init__(self, make: Callable[[], AnyPage]) -> None:
+        self._make = make
+        self.page: AnyPage | None = None  # None = never opened
+
+    def open(self) -> AnyPage:
+        """Open the page in front of other windows."""
+        self.page = self.page or self._make()
+        self.page.open_beside()
+        return self.page
+
+    def on_event(self, event: Event) -> None:
+        if self.page is not None:
+            self.page.on_event(event)
 
 
 class CardRow(QFrame):
