@@ -46,9 +46,7 @@ from engine.api import CrashNotes, Engine, Settings
 
 @dataclass(frozen=True)
 class Start:
-    """How the program starts. `hidden`: without a window, as at login. `tray`: show an icon if
-    there is a tray.
-    """
+    """How the program starts: without a window, as at login; with an icon in the tray, if any."""
 
     hidden: bool = False
     tray: bool = True
@@ -123,8 +121,7 @@ def run(
 
 
 def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | None) -> None:
-    """Start the window first (unless hidden), then the engine, then tray, notifications and
-    keys."""
+    """Start the window (unless hidden), then the engine, then tray, notifications and keys."""
     if start is not None and start.hidden:
         bridge.open()
         presence.begin()

@@ -107,9 +107,7 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
 
 
 def automatic(settings: api.Settings) -> tuple[str, str]:
-    """Describe the recogniser and the synthesiser that 'auto' selects on this machine, one line
-    each.
-    """
+    """Describe the recogniser and the synthesiser that 'auto' selects here, one line each."""
     ears = api.choose_recogniser(settings.recogniser)
     voice = api.choose_synthesiser(settings.speech)
     return (
@@ -149,9 +147,7 @@ def _library() -> "api.ModelLibrary":
 
 
 def _progress_line() -> Callable[[str, int, int], None]:
-    """Return a function that prints the file, the bytes so far and the total on one line of
-    standard error.
-    """
+    """Return a function that prints a file and its progress on one line of standard error."""
     drawn = 0.0
 
     def draw(file: str, done: int, total: int) -> None:

@@ -141,9 +141,7 @@ class ConversationDocument(QTextDocument):
         return self.findBlockByNumber(blocks.caption_block) if blocks.caption else None
 
     def reply_at(self, position: int) -> tuple[Exchange, int] | None:
-        """Return the exchange whose reply is at a document position, and the character's index in
-        the reply.
-        """
+        """Return the exchange whose reply is at a position, and the character's index in it."""
         block = self.findBlock(position)
         blocks = self._at(block.blockNumber())
         at = block.blockNumber() - blocks.reply_block if blocks is not None else -1
@@ -179,8 +177,7 @@ class ConversationDocument(QTextDocument):
         return 0.0 if first is None else bubbles.line_top(first, first.length() - 1)
 
     def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Span]]:
-        """Yield each block that shows characters of `span`, with the range of these characters in
-        the block."""
+        """Yield each block that shows characters of `span`, with their range in the block."""
         for number, words in self._find(exchange).words(span):
             yield self.findBlockByNumber(number), words
 
@@ -224,9 +221,7 @@ class ConversationDocument(QTextDocument):
     # ------------------------------------------------------------------ blocks
 
     def _find(self, exchange: Exchange) -> ExchangeBlocks:
-        """Return the blocks of an exchange. Empty ones, outside the document, if it is not shown
-        yet.
-        """
+        """Return the blocks of an exchange; if it is not shown yet, empty ones."""
         found = (each for each in reversed(self._all) if each.exchange is exchange)
         return next(found, None) or ExchangeBlocks(exchange)
 

@@ -103,9 +103,7 @@ class Paragraph:
         return Span(bisect_left(self.origin, span.start), bisect_left(self.origin, span.end))
 
     def source(self, index: int) -> int:
-        """Return the place in the reply of a character of `text`; after the last one, the next
-        place.
-        """
+        """Return a character's place in the reply; after the last one, the next place."""
         if index < len(self.origin):
             return self.origin[index]
         return self.origin[-1] + 1 if self.origin else self.place
@@ -243,8 +241,7 @@ class _Reader:
                 self._cell = Cell(self._row, column, align)
 
     def _share_widths(self) -> None:
-        """Set the column widths of all parts of a long table to those of its first part, so that
-        the columns line up."""
+        """Give all parts of a long table the column widths of the first, so that they line up."""
         paragraphs = enumerate(self.paragraphs[self._table :], self._table)
         cells = [(at, each.cell, len(each.text)) for at, each in paragraphs if each.cell]
         widths: dict[int, int] = {}

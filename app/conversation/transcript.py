@@ -233,9 +233,7 @@ class ReplyWord:
 
 
 def word_at(exchange: Exchange, index: int) -> ReplyWord | None:
-    """Return the word with character `index` of the reply. None between two words and during the
-    turn.
-    """
+    """Return the word with this character of a reply; None between words and during the turn."""
     if exchange.ending is None:
         return None
     found = (each for each in _WORD.finditer(exchange.reply) if each.start() <= index < each.end())
@@ -260,9 +258,7 @@ def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord |
 
 
 def step_reply(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
-    """Return the first word of the next (`by` 1) or previous (-1) reply; without a mark, of the
-    newest.
-    """
+    """Return the first word of the next (`by` 1) or previous (-1) reply, or of the newest."""
     replies = [
         each for each in transcript.exchanges if each.ending is not None and each.reply.strip()
     ]

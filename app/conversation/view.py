@@ -172,8 +172,7 @@ class Conversation(ReadOnlyText):
         self._follow()
 
     def word_rects(self) -> list[QRectF]:
-        """The rectangles of the word being spoken, in document coordinates; empty if there is
-        none."""
+        """Return the rectangles of the word being spoken, if any, in document coordinates."""
         exchange = self.transcript.replayed or self._newest()
         if exchange is None or exchange.word is None:
             return []
@@ -217,8 +216,7 @@ class Conversation(ReadOnlyText):
     # ---------------------------------------------------------------- scrolling
 
     def _target(self) -> int:
-        """The scroll bar's position when following: the end, but never past the word being
-        heard."""
+        """Return where to scroll when following: the end, never past the word being heard."""
         end = self.verticalScrollBar().maximum()
         exchange = self._newest()
         block = self._document.reply_block(exchange) if exchange is not None else None
@@ -285,8 +283,7 @@ class Conversation(ReadOnlyText):
         self.viewport().setCursor(shape)
 
     def _word_under(self, at: QPointF) -> ReplyWord | None:
-        """The word at this point in a finished reply; the space beside a line belongs to no
-        word."""
+        """Return the word at this point of a finished reply; beside a line there is none."""
         found = self._document.reply_at(self.cursorForPosition(at.toPoint()).position())
         if found is None:
             return None

@@ -206,9 +206,7 @@ class HistoryPanel(QWidget):
         return menu
 
     def _make_question(self) -> QFrame:
-        """Create the question whether to keep conversations; they are kept only with the person's
-        consent.
-        """
+        """Create the question whether to keep conversations, which needs the person's consent."""
         text = WrappingLabel(tr("Keep your conversations on this computer?"), self)
         question = card(self, text, self._answers, margins=None)
         for keep, words in KEEPING.items():

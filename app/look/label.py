@@ -58,9 +58,7 @@ class WrappingLabel(Label):
         self.setSizePolicy(policy.Ignored, policy.MinimumExpanding if whole else policy.Preferred)
 
     def say(self, text: str, *, kind: str | None = None) -> None:
-        """Show a text, and change to `kind` if one is given. The label is hidden while it has no
-        text.
-        """
+        """Show a text, in another `kind` if given. Without a text the label is hidden."""
         if kind is not None:
             self.setProperty("kind", kind)
             self.style().polish(self)

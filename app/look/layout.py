@@ -131,9 +131,7 @@ def card(
 
 
 def room_for_window(widget: QWidget) -> QSize:
-    """Return the largest window size that fits on the widget's screen, without the frame, in
-    logical pixels.
-    """
+    """Return the largest window size that fits on the widget's screen, without the frame."""
     return widget.screen().availableSize() - _FRAME
 
 
@@ -143,9 +141,7 @@ def gutter(width: float) -> float:
 
 
 class ReadingColumn(QWidget):
-    """Some widgets in a column as wide as the conversation, so that their edges are those of the
-    bubbles.
-    """
+    """Widgets in a column as wide as the conversation: their edges are those of the bubbles."""
 
     def __init__(self, *widgets: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -204,8 +200,7 @@ class OverlayBar(QScrollBar):
 
 
 class Scrolled(QScrollArea):
-    """A scroll area for `content`, vertical only, without a frame and without a focus of its
-    own."""
+    """A vertical scroll area for `content`, without a frame and a focus of its own."""
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)

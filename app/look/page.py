@@ -23,9 +23,7 @@ _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
 
 class Dialog(QDialog):
-    """A dialog in which Enter only ends the editing of a field; a plain one would also press its
-    first button.
-    """
+    """A dialog whose Enter only ends an editing; a plain one would press its first button."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -114,9 +112,7 @@ def bring_to_front(window: QWidget) -> None:
 
 
 def take_away(widget: QWidget, *layouts: QVBoxLayout) -> None:
-    """Remove a widget from its list and delete it. takeAt() would leave the remaining items with
-    outdated sizes.
-    """
+    """Remove and delete a widget of a list; takeAt() would leave the others with old sizes."""
     for each in layouts:
         each.removeWidget(widget)
     widget.hide()

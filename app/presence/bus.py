@@ -107,8 +107,7 @@ class Bus(QObject):
         body: tuple[object, ...] = (),
         answered: Answered = lambda message: None,
     ) -> None:
-        """Call a method; `answered` gets the result or the error. Does nothing when not
-        connected."""
+        """Call a method, if connected; `answered` gets the result or the error."""
         connection = self._connection
         if connection is None:
             return
@@ -134,9 +133,7 @@ class Bus(QObject):
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
     def watch_name(self, name: str, report: Callable[[str], None]) -> None:
-        """Call `report` with the owner of a name now and at every change; empty = the name has no
-        owner.
-        """
+        """Report the owner of a name now and at every change; empty = it has none."""
 
         def on_change(message: Message) -> None:
             if message.body[0] == name:

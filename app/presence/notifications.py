@@ -37,8 +37,7 @@ Show = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Buttons:
-    """The buttons of a notification. `acts`: label -> action. `timer`: the timer that they act
-    on."""
+    """The buttons of a notification: label -> action, and the timer that they act on."""
 
     timer: int | None = None
     acts: Mapping[str, Callable[[], None]] = field(default_factory=dict)

@@ -28,9 +28,7 @@ _GOES_ON = mark("Rubato keeps running in the tray. Quit there, or with Ctrl+Q in
 
 
 class Presence(QObject):
-    """`tray` False: no icon, whatever the settings are. `hidden`: the window has not been shown
-    yet.
-    """
+    """`tray` False: no icon, whatever the settings are."""
 
     def __init__(
         self, window: Window, handler: CommandHandler, settings: api.Settings, *, tray: bool

@@ -87,8 +87,7 @@ class SettingsDialog(QDialog):
                     each.refresh()
 
     def show_part(self, part: Part | None, section: str = "") -> None:
-        """Show the page with a part of the assistant, or with a section of the settings
-        ("audio")."""
+        """Show the page with a part of the assistant or a section of the settings ("audio")."""
         for index, page in enumerate(PAGES):
             if part in page.parts or section in page.sections:
                 self.tabs.setCurrentIndex(index)

@@ -72,8 +72,7 @@ class Server(QObject):
 
     @property
     def state(self) -> str:
-        """Return one or two sentences on the server's state; empty if the server is switched
-        off."""
+        """Return one or two sentences on the server's state; empty if it is switched off."""
         if self.fault or not self.address:
             waits = tr("The server starts\u2026") if self._job.is_under_way else ""
             return self.fault or waits

@@ -224,9 +224,7 @@ class Orb(QWidget):
         return colour if self._theme.is_dark else colour.lighter(135)
 
     def _make_glow(self, radius: float) -> QPixmap:
-        """Render the glow once for each size, mood and theme, because a large gradient is slow to
-        paint.
-        """
+        """Render the glow once for size, mood and theme: a large gradient is slow to paint."""
         glow = self._make_picture(radius)
         colour = self._colour()
         gradient = QRadialGradient(QPointF(radius, radius), radius)

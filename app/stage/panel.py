@@ -276,9 +276,7 @@ class Stage(QFrame):
 
     @property
     def least_height(self) -> int:
-        """Return the smallest height of the stage as a column, its first shape. None of its lines
-        wraps.
-        """
+        """Return the smallest height of the stage as a column; none of its lines wraps."""
         return self._row.totalMinimumSize().height()
 
     def be_compact(self, on: bool) -> None:

@@ -199,9 +199,7 @@ class TalkButton(QAbstractButton):
 
 
 def _widest(widths: QFontMetricsF) -> float:
-    """Return the width of the longest text, so that the neighbours do not move when the text
-    changes.
-    """
+    """Return the width of the longest text, so that the neighbours never move."""
     said = [tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk")]
     said += [tr("Say my name"), tr("Muted"), tr("Getting ready"), tr("Cannot hear")]
     return max(map(widths.horizontalAdvance, said))
@@ -249,8 +247,7 @@ class TalkKey(QObject):
         return QKeySequence(self._key).toString(QKeySequence.SequenceFormat.NativeText)
 
     def choose(self, key_name: str) -> None:
-        """Use another key, named as in the settings ('Space', 'F9'); an unknown name means
-        Space."""
+        """Use another key, named as in the settings ('F9'); an unknown name means Space."""
         self._key = _key_named(key_name) or _DEFAULT_KEY
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -144,9 +144,7 @@ class Banner(QFrame):
 
     @property
     def _is_one_line(self) -> bool:
-        """True if the current fault gets one line: in a low window, beside other faults, or if it
-        is too long.
-        """
+        """True if the fault gets one line: in a low window, beside others, or if too long."""
         lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
         return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
 

@@ -139,9 +139,7 @@ class PartRow(StatusRow):
         self._show("accent", tr("getting ready…"), text)
 
     def show_ready(self, name: str, detail: str, why: str = "") -> None:
-        """Show that the part is ready. `name` and `detail` come from Ready; `why` is in the
-        person's language.
-        """
+        """Show that the part is ready, with the texts of Ready in the person's language."""
         self._bar.hide()
         self._ready = (name, detail, why)
         known = f"{name}, {detail}" if detail else name
@@ -190,9 +188,7 @@ class SummaryRow(StatusRow):
 
 
 def for_people(part: Part, name: str, detail: str) -> str:
-    """Return a part's name for people. `name` and `detail` come from Ready; devices keep the
-    system's name.
-    """
+    """Return a part's name for people, from that of Ready; devices keep the system's."""
     if part in (Part.MICROPHONE, Part.LOUDSPEAKER):
         return name
     if model := local_model(name, detail):
@@ -285,8 +281,7 @@ class Status(QWidget):
         self.loading_changed.emit(text)
 
     def _show_rows(self) -> None:
-        """Show all rows if the person wants that, otherwise the rows of parts that do not work
-        yet."""
+        """Show all rows if wanted, otherwise those of parts that do not work yet."""
         unusual = (PartState.LOADING, PartState.FAILED)
         for part, row in self.rows.items():
             row.setVisible(self.summary.isChecked() or self._parts.state(part) in unusual)
@@ -314,9 +309,7 @@ def _summary(parts: Parts) -> tuple[str, str]:
 
 
 def last_turn_line(metrics: api.TurnMetrics) -> str:
-    """Return the line with the time that the person waited for the first sound, the most important
-    figure.
-    """
+    """Return the line with the time until the first sound, the most important figure."""
     if metrics.heard_ms is None:
         return tr("Last turn: nothing was spoken")
     answered = tr(

@@ -84,9 +84,7 @@ class Parts:
         return known.microphones if part is Part.MICROPHONE else known.loudspeakers
 
     def why(self, part: Part) -> str:
-        """Return why 'auto' chose the current engine of a part; empty if the person chose it by
-        name.
-        """
+        """Return why 'auto' chose the engine of a part; empty if the person chose it."""
         return self._of[part].why
 
     @property

@@ -83,8 +83,7 @@ class Consent(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected, words: str = "") -> None:
-        """Offer to create a voice if the recording is suitable. `words`: its transcript, if
-        known."""
+        """Offer a voice of a suitable recording. `words`: its transcript, if known."""
         self._clip = clip
         self.words.setText(words)
         self.words.setVisible(clip.resembles)

@@ -37,9 +37,7 @@ Form = Callable[[str], str]
 
 
 class ComparisonPage(Page):
-    """The page of the comparison, not modal. `command` starts Rubato; None = as this process was
-    started.
-    """
+    """Not modal. `command` starts Rubato; None = as this process was started."""
 
     def __init__(self, post: Post, parent: QWidget, command: Sequence[str] | None = None) -> None:
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)

@@ -155,8 +155,7 @@ class VoicesPage(Page):
     def _opening(
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
     ) -> tuple[QPushButton, QWidget]:
-        """Return a button and the card with `content` that it opens. `first` then gets the
-        focus."""
+        """Return a button and the card with `content` that it opens; `first` gets the focus."""
         frame = card(self, content)
         frame.hide()
         content.leave.clicked.connect(frame.hide)

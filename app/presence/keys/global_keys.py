@@ -47,9 +47,7 @@ _ALONE = re.compile(r"F\d+|Pause|ScrollLock|Menu")  # these are never typed
 
 @dataclass(frozen=True)
 class Chord:
-    """A key with its modifiers. `keysym`: X11's name of the key. `virtual_key`: its number on
-    Windows.
-    """
+    """A key with its modifiers, X11's name of the key, and its number on Windows."""
 
     modifiers: frozenset[str]
     keysym: str
@@ -62,9 +60,7 @@ class Chord:
 
 
 def parse(text: str) -> Chord:
-    """Parse a key in Qt's notation, such as 'Ctrl+Alt+Space'. InvalidInput if it cannot be a global
-    key.
-    """
+    """Parse a key in Qt's notation ('Ctrl+Alt+Space'); InvalidInput for what cannot be global."""
     *modifiers, key = [part.strip() for part in text.split("+")]
     named = _named(key)
     unknown = set(modifiers) - set(_MODIFIERS)

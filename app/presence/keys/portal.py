@@ -123,8 +123,7 @@ class PortalKeys(KeySource):
         return bool(self._session) and message.body[0] == self._session
 
     def _ask(self, method: str, signature: str, body: tuple[Any, ...], then: Any) -> None:
-        """Call a method of the portal. `then` is called with the results in the portal's
-        response."""
+        """Call a method of the portal. `then` gets the results of the portal's response."""
         token = self._token()
         *others, options = body
         arguments = (*others, {**options, "handle_token": ("s", token)})

@@ -128,8 +128,7 @@ class X11Keys(KeySource):
                     self.release(action)
 
     def _is_down(self, code: int) -> bool:
-        """Return True while the key is held, although auto-repeat reports it as release and
-        press."""
+        """Return True while the key is held, whatever its auto-repeat reports."""
         assert self._display is not None
         keys = self._display.query_keymap()
         return bool(keys[code // 8] & 1 << code % 8)
