@@ -25,7 +25,7 @@ def act(window: "Window", shortcut: Shortcut) -> None:
     actions: dict[Shortcut, Callable[[], object]] = {
         Shortcut.STOP: window.stop_reply,
         Shortcut.SNOOZE: window.timers.snooze,
-        Shortcut.DELETE: lambda: ask_removal(window),
+        Shortcut.DELETE: window.history.ask_removal_of_present,
         Shortcut.CLIPBOARD: lambda: read_aloud(
             window, QGuiApplication.clipboard().text(), tr("There is no text in the clipboard.")
         ),
@@ -53,12 +53,6 @@ def act(window: "Window", shortcut: Shortcut) -> None:
         Shortcut.QUIT: window.quit,
     }
     actions[shortcut]()
-
-
-def ask_removal(window: "Window") -> None:
-    """Ask in the panel of conversations whether to delete the present one."""
-    window.header.history.setChecked(True)
-    window.history.ask_removal_of_present()
 
 
 def read_aloud(window: "Window", text: str, nothing: str) -> None:
