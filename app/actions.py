@@ -25,9 +25,11 @@ def act(window: "Window", shortcut: Shortcut) -> None:
     actions: dict[Shortcut, Callable[[], object]] = {
         Shortcut.STOP: window.stop_reply,
         Shortcut.SNOOZE: window.timers.snooze,
-        Shortcut.DELETE: lambda: ask_removal(window),
-        Shortcut.CLIPBOARD: lambda: read_clipboard(window),
-        Shortcut.NEW: lambda: window.post(api.NewConversation(window.header.private.is_on)),
+        Shortcut.DELETE: window.history.ask_removal_of_present,
+        Shortcut.CLIPBOARD: lambda: read_aloud(
+            window, QGuiApplication.clipboard().text(), tr("There is no text in the clipboard.")
+        ),
+        Shortcut.NEW: lambda: window.post(api.NewConversation(window.header.is_private)),
         Shortcut.HISTORY: window.header.history.toggle,
         Shortcut.HANDS_FREE: window.header.hands_free.toggle,
         Shortcut.MUTE: window.header.microphone.click,
@@ -51,16 +53,6 @@ def act(window: "Window", shortcut: Shortcut) -> None:
         Shortcut.QUIT: window.quit,
     }
     actions[shortcut]()
-
-
-def ask_removal(window: "Window") -> None:
-    """Ask in the panel of conversations whether to delete the present one."""
-    window.header.history.setChecked(True)
-    window.history.ask_removal_of_present()
-
-
-def read_clipboard(window: "Window") -> None:
-    read_aloud(window, QGuiApplication.clipboard().text(), tr("There is no text in the clipboard."))
 
 
 def read_aloud(window: "Window", text: str, nothing: str) -> None:

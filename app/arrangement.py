@@ -6,16 +6,13 @@ conversations, takes the place of the conversation, and the composer stays. The 
 rate, the message field and their buttons depend on the window's size alone, not on its content.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from app.bridge import Post
-from app.conversation.composer import Composer
-from app.header import Header
 from app.look.layout import (
     NO_MARGINS,
     ReadingColumn,
@@ -28,13 +25,13 @@ from app.look.layout import (
     wide,
 )
 from app.look.theme import Theme
-from app.stage.panel import Stage
-from app.status.banner import Banner
 from app.status.panel import Status
 from app.status.parts import Parts
-from app.timers import TimersPanel
 from app.voice.panel import VoiceArea
 from engine.api import Event
+
+if TYPE_CHECKING:
+    from app.window import Window
 
 
 class SideColumn(Scrolled):
@@ -91,21 +88,6 @@ _PANEL_LINES = 15.5  # in line heights: it grows with the text
 _BOTH_FROM = 2.8  # a window this many times as wide as the panel has room for both
 
 
-@dataclass(frozen=True)
-class WindowParts:
-    """The parts of a window: one of `pages` at a time, with `panel` beside it when that is open."""
-
-    header: Header
-    banner: Banner
-    panel: QWidget
-    pages: Sequence[QWidget]
-    timers: TimersPanel
-    notice: QWidget
-    composer: Composer
-    stage: Stage
-    side: SideColumn
-
-
 class SidePanel(QWidget):
     """`panel` on the left of `pages`, or in their place where the window is too narrow: one of the
     two is always in sight. Hidden until open() is called.
@@ -153,25 +135,28 @@ class SidePanel(QWidget):
 
 
 class Arrangement:
-    """Puts parts into a window."""
+    """Puts the parts into a window: one of its pages at a time, with the panel of conversations
+    beside it when that is open.
+    """
 
-    def __init__(self, parts: WindowParts, window: QWidget) -> None:
+    def __init__(self, window: "Window") -> None:
         self.is_narrow: bool | None = None
         self._is_short = self._shows_panel = False
-        self._parts = parts
+        self._window = window
         self._talking = QWidget(window)
         self._pages = QStackedWidget(self._talking)
-        self._beside = SidePanel(parts.panel, self._pages, self._talking)
+        self._beside = SidePanel(window.history, self._pages, self._talking)
         self._beside.setMinimumHeight(1)  # it gives way first, so that the composer is never cut
-        for page in parts.pages:  # now that it has its place: Qt restyles a reparented widget
+        pages = (window.welcome, window.first_start, window.conversation)
+        for page in pages:  # now that it has its place: Qt restyles a reparented widget
             self._pages.addWidget(page)
         self._lay_out_talking()
-        self._side = column(parts.stage, parts.side, Spring(0), spacing=_GAP)
+        self._side = column(window.stage, window.side, Spring(0), spacing=_GAP)
         self._body = row(self._talking, self._side, spacing=_GAP)
-        column(parts.header, wide(self._body), on=window, spacing=_TOP_GAP)
-        lines = parts.header.fontMetrics().height()
+        column(window.header, wide(self._body), on=window, spacing=_TOP_GAP)
+        lines = window.header.fontMetrics().height()
         self._side_width = max(_SIDE_WIDTH, _SIDE_LINES * lines)
-        self._least_stage = parts.stage.least_height
+        self._least_stage = window.stage.least_height
         self.fit(window.size())
 
     @property
@@ -181,9 +166,9 @@ class Arrangement:
 
     def fit(self, size: QSize) -> None:
         """The window has this size."""
-        header, stage = self._parts.header, self._parts.stage
+        header, stage = self._window.header, self._window.stage
         line = header.fontMetrics().height()
-        for part in (self._parts.banner, self._parts.timers):
+        for part in (self._window.banner, self._window.timers):
             part.be_low(size.height() < _LOW_LINES * line)
         room = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
         narrow = size.width() < _SIDE_FROM * self._side_width
@@ -205,7 +190,7 @@ class Arrangement:
         self._body.setDirection(directions.BottomToTop if narrow else directions.LeftToRight)
         margin = _NARROW_MARGIN if narrow else _MARGIN
         self._body.setContentsMargins(margin, 0, margin, margin)
-        stage, side = self._parts.stage, self._parts.side
+        stage, side = self._window.stage, self._window.side
         for widget in (stage, side):
             widget.setMinimumWidth(0 if narrow else width)
             widget.setMaximumWidth(_NO_LIMIT if narrow else width)
@@ -214,15 +199,15 @@ class Arrangement:
         policy = QSizePolicy.Policy
         side.setSizePolicy(policy.Preferred, policy.Expanding if narrow else policy.Maximum)
         self._side.setStretch(2, 0 if narrow else 1)
-        for part in (self._parts.header, self._parts.composer, stage):
+        for part in (self._window.header, self._window.composer, stage):
             part.be_compact(narrow)
-        self.show_details(self._parts.header.details.isChecked())
+        self.show_details(self._window.header.details.isChecked())
 
     def show_details(self, on: bool) -> None:
         """In a narrow window the side column takes the place of the conversation."""
         narrow = bool(self.is_narrow)
         instead = on and narrow
-        self._parts.side.setVisible(on or not narrow)
+        self._window.side.setVisible(on or not narrow)
         self._beside.setVisible(not instead)
         policy = QSizePolicy.Policy
         self._talking.setSizePolicy(
@@ -239,15 +224,15 @@ class Arrangement:
 
     def _show_stage(self) -> None:
         """In a short window the panel takes its room."""
-        self._parts.stage.setVisible(not (self._is_short and self._shows_panel))
+        self._window.stage.setVisible(not (self._is_short and self._shows_panel))
 
     def show_page(self, page: QWidget) -> None:
         self._pages.setCurrentWidget(page)
 
     def _lay_out_talking(self) -> None:
-        parts = self._parts
-        above = ReadingColumn(parts.banner, parent=self._talking)
-        below = ReadingColumn(parts.timers, parts.notice, parts.composer, parent=self._talking)
+        window = self._window
+        above = ReadingColumn(window.banner, parent=self._talking)
+        below = ReadingColumn(window.timers, window.notice, window.composer, parent=self._talking)
         for measured in (above, below):
             measured.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
             self._beside.moved.connect(measured.leave)

@@ -9,27 +9,16 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.language import tr, translate_event
-from engine.api import ChangeSetting, Command, EngineError, Event, Failed, SettingChanged
+from engine.api import ChangeSetting, Command, Engine, EngineError, Event, Failed, SettingChanged
 
 logger = logging.getLogger(__name__)
 
 Post = Callable[[Command], None]
 Emit = Callable[[Event], None]
-
-
-class EngineLike(Protocol):
-    """The part of an engine that the bridge uses."""
-
-    def start(self) -> None: ...
-
-    def post(self, command: Command) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 class Bridge(QObject):
@@ -48,11 +37,11 @@ class Bridge(QObject):
     _started = Signal()  # emitted on the bridge's thread
 
     def __init__(
-        self, make_engine: Callable[[Emit], EngineLike], parent: QObject | None = None
+        self, make_engine: Callable[[Emit], Engine], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._make_engine = make_engine
-        self._engine: EngineLike | None = None
+        self._engine: Engine | None = None
         self._is_started = self._is_closed = False
         self._waiting: list[Command] = []  # for the start
         self._calls = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine-calls")

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QPushButton, QSlider, QWidget
 
 from app.bridge import Post
 from app.language import mark, tr
-from app.look.controls import IconButton, Switch
+from app.look.controls import IconButton, Switch, button
 from app.look.label import Label
 from app.look.layout import Spring, fill, row
 from app.look.theme import Mode, Theme, scaled
 from engine import api
-from engine.api import ConversationOpened, Event, NewConversation, SettingKey
+from engine.api import SettingKey
 
 _GAP = 4  # logical pixels
 _LESSER_GAPS = (2, 0)
@@ -26,6 +26,9 @@ _MODES = {Mode.LIGHT: mark("light"), Mode.DARK: mark("dark")}
 class Header(QWidget):
     """Buttons are public: the window connects them."""
 
+    is_private = False  # the conversation
+    _is_muted = False  # the microphone
+
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post, self._theme = post, theme
@@ -34,12 +37,13 @@ class Header(QWidget):
         self.history = IconButton("conversations", tr("Conversations (Ctrl+B)"), theme, self)
         self.history.setCheckable(True)
         self.name = Label("Rubato", self, size=1.3, strong=True)
-        self.private = PrivateSign(post, self)
+        self.private = self._make_sign(post)
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
         self.hands_free.toggled.connect(self._on_hands_free)
-        self.microphone = MicrophoneButton(post, theme, self)
+        self.microphone = IconButton("microphone", "", theme, self, self._on_microphone)
+        self.show_muted(False)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self, self._on_mute)
         self.volume = self._make_volume()
         self.new = IconButton("new-conversation", tr("New conversation (Ctrl+N)"), theme, self)
@@ -69,14 +73,25 @@ class Header(QWidget):
                 self.show_hands_free(on)
             case api.SettingChanged(SettingKey.VOLUME, int() | float() as gain):
                 self.show_volume(gain)
-            case api.ConversationOpened():
-                self.private.on_event(event)
+            case api.ConversationOpened(private=private):
+                self.is_private = private
+                self.private.setVisible(private)
                 self._make_room()
 
     def show_hands_free(self, on: bool) -> None:
         with QSignalBlocker(self.hands_free):
             self.hands_free.setChecked(on)
         self.hands_free.update()
+
+    def show_muted(self, on: bool) -> None:
+        """Show whether the microphone is muted, as the engine reports it."""
+        self._is_muted = on
+        if on:
+            self.microphone.show_as(
+                "microphone-off", tr("Muted: the microphone is closed (Ctrl+U)")
+            )
+        else:
+            self.microphone.show_as("microphone", tr("Mute the microphone (Ctrl+U)"))
 
     def show_volume(self, gain: float) -> None:
         """`gain` is 0..1."""
@@ -122,6 +137,9 @@ class Header(QWidget):
     def _on_hands_free(self, on: bool) -> None:
         self._post(api.ChangeSetting(SettingKey.HANDS_FREE, on))
 
+    def _on_microphone(self) -> None:
+        self._post(api.ChangeSetting(SettingKey.MUTED, not self._is_muted))
+
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
         self._post(api.ChangeSetting(SettingKey.VOLUME, percent / 100))
@@ -155,42 +173,14 @@ class Header(QWidget):
         volume.valueChanged.connect(self._on_volume)
         return volume
 
-
-class MicrophoneButton(IconButton):
-    """Mutes the microphone: one click closes its stream. Crossed out while the engine reports that
-    it is muted, not when that was requested.
-    """
-
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
-        super().__init__("microphone", "", theme, parent)
-        self._is_muted = False
-        self.clicked.connect(lambda: post(api.ChangeSetting(SettingKey.MUTED, not self._is_muted)))
-        self.show_muted(False)
-
-    def show_muted(self, on: bool) -> None:
-        self._is_muted = on
-        if on:
-            self.show_as("microphone-off", tr("Muted: the microphone is closed (Ctrl+U)"))
-        else:
-            self.show_as("microphone", tr("Mute the microphone (Ctrl+U)"))
-
-
-class PrivateSign(QPushButton):
-    """Nothing of this conversation is saved; pressing it begins one that is. Hidden at first."""
-
-    def __init__(self, post: Post, parent: QWidget) -> None:
-        super().__init__(tr("Private"), parent)
-        self.setProperty("kind", "sign")
-        self.setFont(scaled(self.font(), 0.95, figures=True))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(tr("Private conversation. Press to end it"))
-        self.setToolTip(tr("Nothing of this conversation is kept. Press to end it"))
-        self.hide()
-        self.is_on = False
-        self.clicked.connect(lambda: post(NewConversation()))
-
-    def on_event(self, event: Event) -> None:
-        if isinstance(event, ConversationOpened):
-            self.is_on = event.private
-            self.setVisible(event.private)
+    def _make_sign(self, post: Post) -> QPushButton:
+        """Create the sign for a private conversation; pressing it begins one that is saved."""
+        words, name = tr("Private"), tr("Private conversation. Press to end it")
+        sign = button(
+            words, self, lambda: post(api.NewConversation()), kind="sign", name=name, by_tab=True
+        )
+        sign.setFont(scaled(self.font(), 0.95, figures=True))
+        sign.setCursor(Qt.CursorShape.PointingHandCursor)
+        sign.setToolTip(tr("Nothing of this conversation is kept. Press to end it"))
+        sign.hide()
+        return sign

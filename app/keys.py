@@ -44,7 +44,7 @@ class Shortcut(Enum):
     SETTINGS = "Ctrl+,", mark("Settings"), "open the settings"
     FIRST_START = "Ctrl+I", mark("The first steps once more"), "show me around"
     HELP = "F1", mark("These keys"), "show the keys"
-    ABOUT = "Shift+F1", mark("About Rubato: licences, diagnostics"), "what version are you"
+    ABOUT = "Shift+F1", mark("About Rubato: version, diagnostics"), "what version are you"
     QUIT = "Ctrl+Q", mark("Quit"), "quit Rubato"
 
     def __init__(self, keys: str, words: str, said: str = "") -> None:

@@ -18,7 +18,7 @@ from app.look.controls import ProgressBar, button
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
 from app.look.layout import TOP, Spring, column, fill, placed, row, wide
-from app.look.page import CardRow, Page, WindowReactivated, take_away
+from app.look.page import CardRow, Page, take_away
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from engine import api
@@ -261,20 +261,14 @@ class ModelsPage(Page):
         kinds = QFileDialog.FileMode
         self.add_file = button(tr("Add a &file…"), self, lambda: self.choose(kinds.ExistingFile))
         self.add_folder = button(tr("Add a f&older…"), self, lambda: self.choose(kinds.Directory))
-        self.look = button(
-            tr("Look for &servers"), self, lambda: post(api.ListModels(servers=True))
-        )
         self.add_file.setToolTip(tr("A GGUF file of your own; it stays where it is"))
         self.add_folder.setToolTip(tr("A folder with GGUF files or with a converted Whisper model"))
-        self.look.setToolTip(tr("Ollama, LM Studio and llama-server on this computer"))
-        fill(self.foot, self.add_file, self.add_folder, self.look, Spring())
+        fill(self.foot, self.add_file, self.add_folder, Spring())
         self.body.addWidget(self.recommended)
         self._headings = {kind: self._heading(title) for kind, title in KINDS.items()}
         self._parts = self._heading(_PARTS)
         self.body.addStretch(1)
         self.setAcceptDrops(True)
-        # `rubato models`, or another program that uses these files, may have changed them meanwhile
-        WindowReactivated(self).returned.connect(lambda: post(api.ListModels()))
 
     def open_beside(self) -> None:
         self._post(api.ListModels(servers=True))
@@ -336,22 +330,3 @@ class ModelsPage(Page):
         heading.hide()
         self.body.addWidget(heading)
         return heading
-
-
-class Models:
-    """Creates the page when it is first opened, so that the main window opens sooner."""
-
-    def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
-        self._made = (post, theme, window)
-        self._page: ModelsPage | None = None  # None = never opened
-
-    def open(self) -> ModelsPage:
-        """Open the page in front of other windows."""
-        if self._page is None:
-            self._page = ModelsPage(*self._made)
-        self._page.open_beside()
-        return self._page
-
-    def on_event(self, event: api.Event) -> None:
-        if self._page is not None:
-            self._page.on_event(event)

@@ -30,7 +30,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QApplication
 
 from app import language
-from app.bridge import Bridge, Emit, EngineLike
+from app.bridge import Bridge, Emit
 from app.desktop_entry import APP_ID
 from app.language import tr, translated
 from app.look import file_dialogs
@@ -41,14 +41,12 @@ from app.presence.command_handler import CommandHandler
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
 from app.window import Window
-from engine.api import CrashNotes, Settings
+from engine.api import CrashNotes, Engine, Settings
 
 
 @dataclass(frozen=True)
 class Start:
-    """How the program starts. `hidden`: without a window, as at login. `tray`: show an icon if
-    there is a tray.
-    """
+    """How the program starts: without a window, as at login; with an icon in the tray, if any."""
 
     hidden: bool = False
     tray: bool = True
@@ -72,7 +70,7 @@ def make_application() -> QApplication:
 
 def run(
     settings: Settings,
-    make_engine: Callable[[Settings, Emit], EngineLike],
+    make_engine: Callable[[Settings, Emit], Engine],
     *,
     notes: Sequence[str] = (),
     start: Start | None = None,
@@ -123,8 +121,7 @@ def run(
 
 
 def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | None) -> None:
-    """Start the window first (unless hidden), then the engine, then tray, notifications and
-    keys."""
+    """Start the window (unless hidden), then the engine, then tray, notifications and keys."""
     if start is not None and start.hidden:
         bridge.open()
         presence.begin()

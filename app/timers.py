@@ -8,14 +8,14 @@ requests. Without timers the panel is hidden and its clock stands still.
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QDate, QDateTime, QLocale, QSize, Qt, QTimer
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QDate, QDateTime, QLocale, QSize, QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
 from app.language import tr, tr_n
 from app.look.controls import IconButton, button, pixmap
-from app.look.label import Label, announce
+from app.look.label import FoldingLabel, Label, announce
 from app.look.layout import Scrolled, column, page_in, row, wide
 from app.look.page import take_away
 from app.look.plain_text import one_line, tool_tip
@@ -25,8 +25,6 @@ from engine import api
 SHOWN = 3  # cards at once; more are scrolled to
 _TICK_MS = 250  # so that no second is skipped on screen
 _GAP = 6
-
-
 MINUTE_S = 60.0
 _DAY_S = 86400
 _ICON = QSize(20, 20)
@@ -42,8 +40,8 @@ class TimerCard(QFrame):
         self.timer = timer
         self.setProperty("kind", "card")
         self.icon = Label("", self)
-        self.title = Label("", self, strong=True)
-        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.title = FoldingLabel("", self, strong=True)
+        self.title.be_one_line(True)
         self.detail = Label("", self, kind="muted", size=0.9, figures=True)
         self.left = Label("", self, size=1.15, strong=True, figures=True)
         which = (timer.number,)
@@ -69,7 +67,7 @@ class TimerCard(QFrame):
         """Show the timer's new state; `now` is seconds since 1970."""
         self.timer = timer
         name, paused = name_of(timer), timer.paused_s is not None
-        self._elide()
+        self.title.setText(title_of(timer))
         self.title.setToolTip(tool_tip(title_of(timer)))
         self.detail.setText(detail_of(timer))
         self.detail.setVisible(bool(detail_of(timer)))
@@ -97,17 +95,6 @@ class TimerCard(QFrame):
         if shown != self.left.text():
             self.left.setText(shown)
             self.left.setAccessibleName(tr("{time} left", time=shown))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._elide)  # after the line has got its width
-
-    def _elide(self) -> None:
-        """Show the title, shortened if there is not enough room."""
-        whole = title_of(self.timer)
-        width = self.title.width() if self.isVisible() else 10_000
-        metrics = self.title.fontMetrics()
-        self.title.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width))
 
     def _tint(self) -> None:
         name = "timer" if self.timer.kind is api.TimerKind.TIMER else "alarm"

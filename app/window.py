@@ -23,26 +23,26 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.actions import act, carry_out
-from app.arrangement import Arrangement, SideColumn, WindowParts
+from app.arrangement import Arrangement, SideColumn
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
-from app.devices import DEVICE_KEYS, Devices
-from app.first_start.card import FirstStart
+from app.first_start import FirstStart
 from app.header import Header
 from app.history.panel import FORMATS, HistoryPanel
 from app.keys import MoreMenu, Shortcut, ShortcutFilter
 from app.language import tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
+from app.look.page import OnDemand
 from app.look.theme import Theme, mode_named
-from app.models import Models
+from app.models import ModelsPage
 from app.reading.page import Reading
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
 from app.stage.panel import Stage
-from app.stage.talk_key import TalkKey
+from app.stage.talk import TalkKey
 from app.status.banner import Banner, NoticeLine
 from app.status.parts import Parts
 from app.timers import TimersPanel
@@ -77,19 +77,18 @@ class Window(QWidget):
         self._dialog: SettingsDialog | None = None
         self._is_asked = False  # something was typed, or an old conversation is open
         self.parts = Parts()
-        self.devices = Devices(self.post)
         self.header = Header(self.post, theme, self)
         self.banner = Banner(theme, self)
         self.history = HistoryPanel(self.post, settings.history.keep, theme, self)
         self.conversation = Conversation(theme, self)
         self.welcome = Welcome(self.post, self.parts, self)
-        self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
+        self.first_start = FirstStart(self.post, self.change, theme, self.parts, self)
         self.timers = TimersPanel(self.post, theme, self)
         self.notice = NoticeLine(self)
         self.composer = Composer(self.post, self.parts, theme, self)
         self.stage = Stage(self.post, self.parts, theme, self)
         self.side = SideColumn(self.post, self.parts, theme, self)
-        self.models = Models(self.post, theme, self)
+        self.models = OnDemand(partial(ModelsPage, self.post, theme, self))
         self.reading = Reading(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = ShortcutFilter(self)
@@ -126,7 +125,7 @@ class Window(QWidget):
         if isinstance(event, api.Levels):
             return (*meters, self.first_start.on_event) if self.first_start.isVisible() else meters
         return (
-            *(self.parts.on_event, self.devices.on_event, self.header.on_event),
+            *(self.parts.on_event, self.header.on_event),
             *(self.banner.on_event, self.conversation.on_event, self.welcome.on_event),
             *(self.history.on_event, self.timers.on_event, self.notice.on_event),
             *meters,
@@ -187,7 +186,7 @@ class Window(QWidget):
         """Show whether the assistant listens, and how to begin."""
         self.parts.is_muted = bool(self._values[api.SettingKey.MUTED])
         self.parts.is_hands_free = bool(self._values[api.SettingKey.HANDS_FREE])
-        self.header.microphone.show_muted(self.parts.is_muted)
+        self.header.show_muted(self.parts.is_muted)
         self.stage.show_mood()
         self.composer.talk.explain(self.talk_key.label)
         self.welcome.explain(self.talk_key.label)
@@ -199,13 +198,12 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
-        self.conversation.model_link.clicked.connect(lambda: act(self, Shortcut.MODELS))
+        self.conversation.tools.model_link.clicked.connect(lambda: act(self, Shortcut.MODELS))
         self.first_start.models.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.model_wanted.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.voice_wanted.connect(lambda: self.side.voices.open_page().record.click())
-        status = self.side.status
-        status.chosen.connect(lambda part: self._on_part_chosen(part, status.rows[part]))
-        self.banner.fix_wanted.connect(lambda part: self._on_part_chosen(part, self.banner.fix))
+        for chosen in (self.side.status.chosen, self.banner.fix_wanted):
+            chosen.connect(self.open_settings)
         self.side.status.loading_changed.connect(self.notice.set_idle_text)
         header = self.header
         header.new.clicked.connect(lambda: act(self, Shortcut.NEW))
@@ -240,20 +238,13 @@ class Window(QWidget):
     def open_settings(self, part: api.Part | None, section: str = "") -> SettingsDialog:
         """Open the settings, at the page of a part or of a section if one is given."""
         if self._dialog is None:
-            self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
+            self._dialog = SettingsDialog(self._form, self._theme, self.parts, self)
             self._dialog.edited.connect(self.change)
             self._dialog.hear.connect(self.post)
             self._dialog.wake_training.noted.connect(self.on_event)
             self.closing.connect(self._dialog.wake_training.end)
         self._dialog.show_part(part, section)
         return self._dialog
-
-    def _on_part_chosen(self, part: api.Part, at: QWidget) -> None:
-        """A device is chosen from a menu below `at`, anything else in the settings."""
-        if part in DEVICE_KEYS:
-            self.devices.menu(part, self).popup(at.mapToGlobal(at.rect().bottomLeft()))
-        else:
-            self.open_settings(part)
 
     # -------------------------------------------------------------------- layout
 
@@ -264,18 +255,7 @@ class Window(QWidget):
         self.setWindowTitle("Rubato")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setFocus()  # not on the first button, so that the talk key works from the start
-        parts = WindowParts(
-            header=self.header,
-            banner=self.banner,
-            panel=self.history,
-            pages=(self.welcome, self.first_start, self.conversation),
-            timers=self.timers,
-            notice=self.notice,
-            composer=self.composer,
-            stage=self.stage,
-            side=self.side,
-        )
-        self._arrangement = Arrangement(parts, self)
+        self._arrangement = Arrangement(self)
         self._fit_screen()
         self.resize(QSize(1100, 780).boundedTo(room_for_window(self)))
 

@@ -34,7 +34,7 @@ RECOMMENDED = "recommended"  # in place of a name: the set that fits this machin
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
-    """Add `models` and its sub-commands to the command line."""
+    """Add `models` with its sub-commands, and `wake`, to the command line."""
     models = commands.add_parser("models", help="fetch, verify, remove and choose models")
     models.set_defaults(command=_list, servers=False)
     actions = models.add_subparsers(title="actions", metavar="ACTION")
@@ -50,6 +50,8 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     action(actions, "use", _use, "use a model from the next start on", "NAME")
     own = "make a GGUF file or a Whisper folder of your own known"
     action(actions, "add", _add, own, "PATH")
+    wake = action(commands, "wake", _teach, "teach the wake phrase, in some minutes")
+    wake.add_argument("phrase", nargs="?", help="the phrase; the one in the settings if left out")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -105,9 +107,7 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
 
 
 def automatic(settings: api.Settings) -> tuple[str, str]:
-    """Describe the recogniser and the synthesiser that 'auto' selects on this machine, one line
-    each.
-    """
+    """Describe the recogniser and the synthesiser that 'auto' selects here, one line each."""
     ears = api.choose_recogniser(settings.recogniser)
     voice = api.choose_synthesiser(settings.speech)
     return (
@@ -147,9 +147,7 @@ def _library() -> "api.ModelLibrary":
 
 
 def _progress_line() -> Callable[[str, int, int], None]:
-    """Return a function that prints the file, the bytes so far and the total on one line of
-    standard error.
-    """
+    """Return a function that prints a file and its progress on one line of standard error."""
     drawn = 0.0
 
     def draw(file: str, done: int, total: int) -> None:
@@ -161,12 +159,6 @@ def _progress_line() -> Callable[[str, int, int], None]:
             redraw(f"{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
 
     return draw
-
-
-def add_wake(commands: Any) -> None:
-    """Add `wake` to the command line."""
-    wake = action(commands, "wake", _teach, "teach the wake phrase, in some minutes")
-    wake.add_argument("phrase", nargs="?", help="the phrase; the one in the settings if left out")
 
 
 def _teach(options: argparse.Namespace) -> int:

@@ -1,8 +1,9 @@
-"""`rubato serve`: the voice, the ears and the language model for other programs.
+"""`rubato serve`: the voice, the ears and the language model for other programs; and
+`rubato speech-dispatcher`: the voice for Orca and other clients of speech-dispatcher.
 
-Invariant: without --network only this machine can reach it. With --json, which the window asks for,
-lines of JSON on standard error report events, one document on standard output reports a failure,
-and if standard input is a pipe, the server ends with the program at the other end of it.
+Invariant: without --network only this machine can reach the server. With --json, which the window
+asks for, lines of JSON on standard error report events, one document on standard output reports a
+failure, and if standard input is a pipe, the server ends with the program at the other end of it.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.command.terminal import own_settings, tell, write, write_failure
+from app.command.terminal import answer, own_settings, tell, write, write_failure
 from engine import api
 from engine.api import EngineError
 
@@ -24,7 +25,7 @@ HOME_ASSISTANT = 10_700  # the port that its satellites use, too
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
-    """Add `serve` to the command line."""
+    """Add `serve` and `speech-dispatcher` to the command line."""
     serve = commands.add_parser("serve", help="speak for other programs")
     serve.add_argument("--host", metavar="HOST", help="listen on this address only")
     serve.add_argument("--port", type=int, help="instead of that of the settings")
@@ -54,6 +55,13 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
     serve.add_argument("--json", action="store_true", help="tell as JSON what happens")
     serve.set_defaults(command=_serve)
+    daemon = commands.add_parser(
+        "speech-dispatcher", help="speak for Orca and other programs of speech-dispatcher"
+    )
+    does = "add the voice, remove it; module: what the daemon itself starts"
+    daemon.add_argument("action", choices=("install", "remove", "module"), help=does)
+    daemon.add_argument("ignored", nargs="*", help=argparse.SUPPRESS)  # of the daemon
+    daemon.set_defaults(command=_speak_for_screen_readers)
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -128,3 +136,26 @@ def is_caller_there() -> bool:
         return True
     readable, _, _ = select.select([descriptor], [], [], 0)
     return not readable or os.read(descriptor, 4096) != b""
+
+
+_DEFAULT = (
+    "speech-dispatcher finds it at its next start, at the latest at the next login.",
+    "In Orca: Preferences, Voice, Speech synthesizer: rubato.",
+    "For all programs: the line `DefaultModule rubato` in {path}.",
+)
+
+
+def _speak_for_screen_readers(options: argparse.Namespace) -> int:
+    if options.action == "module":
+        api.serve_daemon()
+        return 0
+    installation = api.SpeechDispatcherInstallation()
+    if options.action == "remove":
+        was_there = installation.remove()
+        return answer(options, {}, "It was removed." if was_there else "It was not installed.")
+    from app.background_job import own_command  # here: it imports Qt
+
+    installation.install([*own_command(), *api.MODULE_COMMAND])
+    for line in _DEFAULT:
+        tell(line.format(path=installation.config))
+    return answer(options, {}, f"The voice is installed: {installation.module}")

@@ -68,8 +68,7 @@ def write_json(value: object, *, ascii_only: bool = True) -> None:
 
 
 def answer(options: argparse.Namespace, document: object, *lines: str) -> int:
-    """Print the result of a command: `document` with --json, `lines` otherwise. Return exit status
-    0."""
+    """Print a command's result: `document` with --json, else `lines`. Return exit status 0."""
     if options.json:
         write_json(document)
     else:
@@ -94,8 +93,7 @@ def action(
     text: str,
     *arguments: str,
 ) -> argparse.ArgumentParser:
-    """Add a sub-command with --json. `arguments`: the positional arguments, with their help
-    texts."""
+    """Add a sub-command with --json. `arguments`: names of the positional arguments."""
     made: argparse.ArgumentParser = actions.add_parser(name, help=text)
     for each in arguments:
         made.add_argument(each.lower(), metavar=each)
@@ -132,9 +130,7 @@ def tell_share(share: float) -> None:
 
 
 class ShareLine:
-    """Progress of a long operation on one line of standard error, or as JSON; short operations
-    print nothing.
-    """
+    """Progress of a long operation, on one line or as JSON; a short one prints nothing."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json

@@ -1,4 +1,4 @@
-"""`rubato voices`: list, hear, add, mix, rename, remove, bring back, export and import voices.
+"""`rubato voices`: list, hear, add, learn, remove, export and import voices.
 `rubato compare` measures every system with one text.
 
 Invariant: only `hear`, `add`, `learn` and `compare` load a synthesiser. With --json the latter
@@ -26,7 +26,7 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Compared, ComparisonState, Mix, Recital, SayOptions, VoiceEntry
+from engine.api import Compared, ComparisonState, Recital, SayOptions, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
@@ -37,7 +37,7 @@ AGAIN_HELP = "learn a recording again that could not be learnt before"
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
-    """Add `voices` and its sub-commands to the command line."""
+    """Add `voices` with its sub-commands, and `compare`, to the command line."""
     voices = action(commands, "voices", _list, "list, hear and keep voices")
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
     action(actions, "list", _list, "the voices that can be chosen, and those you made")
@@ -51,16 +51,8 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     for each in (add, learn):
         each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
         each.add_argument("--again", action="store_true", help=AGAIN_HELP)
-    mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
-    mix.add_argument(
-        "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"
-    )
-    action(actions, "rename", _rename, "call a voice otherwise", "NAME", "NEW")
-    remove = action(actions, "remove", _remove, "remove a voice; `restore` brings it back", "NAME")
+    remove = action(actions, "remove", _remove, "remove a voice; the window brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
-    action(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
-    pace = action(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
-    pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 13, or 'own'")
     export = action(
         actions, "export", _export, "write a voice with its recording to one file", "NAME"
     )
@@ -68,6 +60,15 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     take = action(actions, "import", _import, "take a voice from such a file")
     take.add_argument("file", type=Path, metavar="FILE")
     take.add_argument("--name", default="", metavar="NAME", help="call it so")
+    compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
+    compare.add_argument("text", help="a sentence or two, spoken word by word")
+    compare.add_argument(
+        "--word-delay", type=float, default=200.0, metavar="MS", help="between two words (200)"
+    )
+    compare.add_argument("--only", default="", metavar="NAMES", help="of these systems, commas")
+    compare.add_argument("--aloud", action="store_true", help="play them, in real time")
+    compare.add_argument("--out", type=Path, metavar="FOLDER", help="write a WAV of each there")
+    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -155,16 +156,6 @@ def _show_line(doing: str, share: float) -> None:
     tell(json.dumps({"part": round(share, 3), "doing": doing}))
 
 
-def _mix(options: argparse.Namespace) -> int:
-    name = _store().mix(options.name, Mix(options.one, options.other, options.share))
-    return _done(options, name, f"{one_line(name)} is one of your voices now.")
-
-
-def _rename(options: argparse.Namespace) -> int:
-    name = _store().rename(options.name, options.new)
-    return _done(options, name, f"It is called {one_line(name)} now.")
-
-
 def _remove(options: argparse.Namespace) -> int:
     store = _store()
     name = store.remove(options.name)
@@ -172,29 +163,8 @@ def _remove(options: argparse.Namespace) -> int:
         store.discard(name)
     shown = one_line(name)
     said = f"{shown} was removed"
-    said += " for good." if options.for_good else f"; `rubato voices restore` brings {shown} back."
+    said += " for good." if options.for_good else "; the page of voices brings it back."
     return _done(options, name, said)
-
-
-def _restore(options: argparse.Namespace) -> int:
-    name = _store().restore(options.name)
-    return _done(options, name, f"{one_line(name)} is back.")
-
-
-def _pace(options: argparse.Namespace) -> int:
-    try:
-        pace = None if options.pace == "own" else float(options.pace)
-    except ValueError as error:
-        raise api.errors.InvalidInput(
-            "'{text}' is no pace.",
-            hint="Give syllables a second, 1 to 13, or 'own'.",
-            text=options.pace,
-        ) from error
-    store = _store()
-    name = store.find(options.name)
-    store.set_pace(name, pace)
-    said = "the slider's pace" if pace is None else f"{pace:g} syllables a second"
-    return _done(options, name, f"{one_line(name)} begins with {said}.")
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -215,23 +185,16 @@ def _store() -> "VoiceStore":
     return api.voices(own_settings())
 
 
-def add_compare(commands: Any) -> None:
-    """Add `compare` to the command line."""
-    compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
-    compare.add_argument("text", help="a sentence or two, spoken word by word")
-    compare.add_argument(
-        "--word-delay", type=float, default=200.0, metavar="MS", help="between two words (200)"
-    )
-    compare.add_argument("--only", default="", metavar="NAMES", help="of these systems, commas")
-    compare.add_argument("--aloud", action="store_true", help="play them, in real time")
-    compare.add_argument("--out", type=Path, metavar="FOLDER", help="write a WAV of each there")
-    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
-
-
 def _compare(options: argparse.Namespace) -> int:
     only = tuple(name for name in options.only.split(",") if name)
     recital = Recital(options.word_delay, options.aloud, options.out, options.csv, only)
-    show = _tell_row if options.json else _show_row
+
+    def show(row: Compared) -> None:
+        if options.json:
+            tell(json.dumps({"row": row.document()}))
+        elif row.state in (ComparisonState.LOADING, ComparisonState.SPEAKING):
+            redraw(f"{row.title}: {row.state.value} ...".ljust(_LINE))
+
     try:
         rows = api.compare(options.text, own_settings(), recital, show)
     except api.EngineError as error:
@@ -245,12 +208,3 @@ def _compare(options: argparse.Namespace) -> int:
         redraw("")
         write(api.comparison_table(rows))
     return 0 if any(row.state is ComparisonState.DONE for row in rows) else 1
-
-
-def _tell_row(row: Compared) -> None:
-    tell(json.dumps({"row": row.document()}))
-
-
-def _show_row(row: Compared) -> None:
-    if row.state in (ComparisonState.LOADING, ComparisonState.SPEAKING):
-        redraw(f"{row.title}: {row.state.value} ...".ljust(_LINE))

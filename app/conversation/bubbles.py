@@ -5,7 +5,6 @@ Invariant: a bubble is measured by the lines that Qt laid out, so it always fits
 here changes the document.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -25,14 +24,14 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.conversation.paragraph import Cell, Paragraph, ParagraphShape, Run
+from app.conversation.markdown import Cell, Paragraph, ParagraphShape, Run
+from app.conversation.transcript import Span
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
 TURN_GAP = 32.0  # leaves room for the tools of a reply
-LINK_HEIGHT = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation
 CODE_PAD = 6.0
 _CELL_PAD = 6.0
@@ -45,7 +44,7 @@ _ALIGNMENTS = {
 }
 _KIND = QTextFormat.Property.UserProperty + 1
 _SHAPE = QTextFormat.Property.UserProperty + 2
-_QUOTED = QTextFormat.Property.UserProperty + 3
+QUOTED = QTextFormat.Property.UserProperty + 3
 _HEADINGS = {1: 1.3, 2: 1.2, 3: 1.1}  # times the size of the text
 
 
@@ -57,16 +56,7 @@ class Kind(Enum):
     PARTIAL = 2
     REPLY = 3
     CAPTION = 4
-    MODEL_LINK = 5  # a caption, perhaps empty, with room for a button
-    MORE = 6  # the next paragraph of a reply, in the same bubble
-
-
-@dataclass(frozen=True)
-class Words:
-    """A stretch of one block, in the document's UTF-16 units, counted from the block's start."""
-
-    start: int
-    end: int
+    MORE = 5  # the next paragraph of a reply, in the same bubble
 
 
 def kind_of(block: QTextBlock) -> Kind:
@@ -96,9 +86,6 @@ def block_format(kind: Kind, column: float = 0.0, text_width: float = 0.0) -> QT
             result.setRightMargin(_REPLY_RIGHT)
         case Kind.CAPTION:
             result.setTopMargin(PAD_Y + 5)
-        case Kind.MODEL_LINK:
-            result.setTopMargin(PAD_Y + GAP + LINK_HEIGHT / 4)
-            result.setBottomMargin(LINK_HEIGHT / 4)
         case Kind.SPACER:
             result.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
     return result
@@ -110,7 +97,7 @@ def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextB
     if alone and kind is Kind.REPLY:
         result.setTopMargin(TURN_GAP + PAD_Y * 2)
     result.setProperty(_SHAPE, paragraph.shape.value)
-    result.setProperty(_QUOTED, paragraph.quoted)
+    result.setProperty(QUOTED, paragraph.quoted)
     if paragraph.cell is not None or paragraph.shape is ParagraphShape.AFTER:
         return _table_block_format(result, paragraph)
     steps = paragraph.depth + paragraph.quoted
@@ -214,7 +201,7 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
         case Kind.PARTIAL:
             result.setFont(font)
             result.setForeground(theme.colour("muted"))
-        case Kind.CAPTION | Kind.MODEL_LINK:
+        case Kind.CAPTION:
             result.setFont(scaled(font, 0.82))
             result.setForeground(theme.colour("muted"))
         case Kind.SPACER:
@@ -293,12 +280,10 @@ def is_code(block: QTextBlock) -> bool:
     return block.blockFormat().stringProperty(_SHAPE) == ParagraphShape.CODE.value
 
 
-def is_quoted(block: QTextBlock) -> bool:
-    return block.blockFormat().boolProperty(_QUOTED)
-
-
-def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:
-    """One rectangle per line that these words touch, in document coordinates."""
+def words_rects(block: QTextBlock, words: Span) -> list[QRectF]:
+    """One rectangle per line that these words touch, in document coordinates. `words` counts UTF-16
+    units from the start of the block.
+    """
     at, layout = _top_left(block), block.layout()
     rects = []
     for number in range(layout.lineCount()):

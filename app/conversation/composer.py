@@ -88,8 +88,7 @@ class MessageField(QPlainTextEdit):
             self.moveCursor(self.textCursor().MoveOperation.End)
 
     def _fit(self) -> None:
-        """Fit the height to the text, from one line to five; Qt gives the size of plain text in
-        lines."""
+        """Fit the height to one to five lines; Qt gives the size of plain text in lines."""
         lines = min(max(1, round(self.document().size().height())), _LINES)
         height = math.ceil(lines * QFontMetricsF(self.font()).lineSpacing()) + 2 * _PADDING + _SPARE
         if height != self.height():
@@ -185,8 +184,7 @@ class Composer(QFrame):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Make the talk button compact when the input line would be too narrow for its
-        placeholder."""
+        """Make the talk button compact if the line is too narrow for its placeholder."""
         self.talk.be_compact(self._is_compact or self.width() < in_lines(self, _ROOMY, 1).width())
 
     def _on_typed(self) -> None:

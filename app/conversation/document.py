@@ -21,14 +21,13 @@ from PySide6.QtGui import (
 )
 
 from app.conversation import bubbles, markdown
-from app.conversation.bubbles import Kind, Words
-from app.conversation.paragraph import Paragraph
+from app.conversation.bubbles import Kind
+from app.conversation.markdown import Paragraph
 from app.conversation.transcript import Exchange, Span
 from app.look.layout import COLUMN, GUTTER, gutter
 from app.look.plain_text import LINE_END, characters, displayable, units
 from app.look.theme import Theme
 
-_NO_TEXT = "\u00a0"  # an empty block keeps its place with this
 _NO_END = 1 << 30
 _MEASURED = 400  # characters; no line is wider than the column, and measuring a book is slow
 
@@ -59,16 +58,16 @@ class ExchangeBlocks:
     def end_block(self) -> int:
         return self.caption_block + (self.caption is not None)
 
-    def words(self, span: Span) -> Iterator[tuple[int, Words]]:
+    def words(self, span: Span) -> Iterator[tuple[int, Span]]:
         """Yield the number of each block that shows characters of `span`, with their range in the
-        block.
+        block, in UTF-16 units.
         """
         paragraphs = self.paragraphs
         at = max(0, bisect_left(paragraphs, span.start, key=attrgetter("place")) - 1)
         while at < len(paragraphs) and paragraphs[at].place < span.end:
             shown, text = paragraphs[at].shown(span), paragraphs[at].text
             if shown.start < shown.end:
-                words = Words(units(text[: shown.start]), units(text[: shown.end]))
+                words = Span(units(text[: shown.start]), units(text[: shown.end]))
                 yield self.reply_block + at, words
             at += 1
 
@@ -81,7 +80,7 @@ class ConversationDocument(QTextDocument):
         self._theme = theme
         self._font = QFont()
         self._column = COLUMN
-        self._gutter = GUTTER
+        self.gutter = GUTTER  # logical pixels left and right of the column
         self._all: list[ExchangeBlocks] = []
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
@@ -99,7 +98,7 @@ class ConversationDocument(QTextDocument):
         cursor = QTextCursor(self)
         cursor.setBlockFormat(bubbles.block_format(Kind.SPACER))
         cursor.setBlockCharFormat(bubbles.char_format(Kind.SPACER, self._theme, font))
-        self._set_gutter(self._gutter)
+        self._set_gutter(self.gutter)
 
     def show_exchange(self, exchange: Exchange) -> None:
         """Update the blocks of an exchange; remove one that ended without content."""
@@ -142,9 +141,7 @@ class ConversationDocument(QTextDocument):
         return self.findBlockByNumber(blocks.caption_block) if blocks.caption else None
 
     def reply_at(self, position: int) -> tuple[Exchange, int] | None:
-        """Return the exchange whose reply is at a document position, and the character's index in
-        the reply.
-        """
+        """Return the exchange whose reply is at a position, and the character's index in it."""
         block = self.findBlock(position)
         blocks = self._at(block.blockNumber())
         at = block.blockNumber() - blocks.reply_block if blocks is not None else -1
@@ -179,9 +176,8 @@ class ConversationDocument(QTextDocument):
         first = self.reply_block(exchange)
         return 0.0 if first is None else bubbles.line_top(first, first.length() - 1)
 
-    def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Words]]:
-        """Yield each block that shows characters of `span`, with the range of these characters in
-        the block."""
+    def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Span]]:
+        """Yield each block that shows characters of `span`, with their range in the block."""
         for number, words in self._find(exchange).words(span):
             yield self.findBlockByNumber(number), words
 
@@ -205,11 +201,6 @@ class ConversationDocument(QTextDocument):
             cursors.append(cursor)
         return cursors
 
-    @property
-    def text_left(self) -> float:
-        """Return the x coordinate at which the text of replies begins, also in a table."""
-        return self._gutter + 2 * bubbles.PAD_X
-
     def fit(self, width: float) -> None:
         """Limit the line length in a wide window by a column in its middle."""
         side = gutter(width)
@@ -230,9 +221,7 @@ class ConversationDocument(QTextDocument):
     # ------------------------------------------------------------------ blocks
 
     def _find(self, exchange: Exchange) -> ExchangeBlocks:
-        """Return the blocks of an exchange. Empty ones, outside the document, if it is not shown
-        yet.
-        """
+        """Return the blocks of an exchange; if it is not shown yet, empty ones."""
         found = (each for each in reversed(self._all) if each.exchange is exchange)
         return next(found, None) or ExchangeBlocks(exchange)
 
@@ -242,7 +231,7 @@ class ConversationDocument(QTextDocument):
         return self._all[at] if at >= 0 and number < self._all[at].end_block else None
 
     def _set_gutter(self, side: float) -> None:
-        self._gutter = side
+        self.gutter = side
         frame = self.rootFrame()
         style = frame.frameFormat()
         style.setLeftMargin(side)
@@ -258,9 +247,7 @@ class ConversationDocument(QTextDocument):
         blocks.said = line
 
     def _show_caption(self, blocks: ExchangeBlocks) -> None:
-        kind = Kind.MODEL_LINK if blocks.exchange.has_model_link else Kind.CAPTION
-        text = blocks.exchange.caption or (_NO_TEXT if kind is Kind.MODEL_LINK else "")
-        line = (kind, text) if text else None
+        line = (Kind.CAPTION, blocks.exchange.caption) if blocks.exchange.caption else None
         self._show_line(blocks.caption_block, blocks.caption, line)
         blocks.caption = line
 

@@ -70,7 +70,7 @@ def _ground(painter: QPainter, block: QTextBlock, bubble: QRectF, theme: Theme) 
         rect.setRight(bubble.right() - bubbles.PAD_X)
         pad = bubbles.CODE_PAD
         painter.drawRoundedRect(rect.adjusted(-pad, -pad, 0, pad), pad, pad)
-    if bubbles.is_quoted(block):
+    if block.blockFormat().boolProperty(bubbles.QUOTED):
         painter.setBrush(theme.colour("control"))
         bar = QRectF(bubble.left() + bubbles.PAD_X, rect.top(), _BAR, rect.height())
         painter.drawRoundedRect(bar, _BAR / 2, _BAR / 2)

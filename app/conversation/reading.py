@@ -19,9 +19,7 @@ _SCROLL_KEYS = {
 
 
 class ReadOnlyText(QTextEdit):
-    """Text without a caret: the arrow keys scroll. It shows its focus after Tab has moved the focus
-    there.
-    """
+    """Text without a caret: the arrow keys scroll. It shows a focus that came by Tab."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,59 +1,26 @@
-"""The buttons below a reply: copy it, hear it again, get a language model; and the one beside a
-question: edit it and send it again.
+"""The buttons below a reply: get a language model (if only one could have given it), copy it, hear
+it again; and the one beside a question: edit it and send it again.
 
 Invariant: they move with their text and never cover it. Those of all exchanges belong to one at a
 time, the one pointed at or marked, else the newest.
 """
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.transcript import Exchange, Transcript
 from app.language import tr
-from app.look.controls import IconButton
+from app.look.controls import IconButton, button
 from app.look.layout import row
 from app.look.plain_text import plain
 from app.look.theme import Theme
 
 _ICON = QSize(16, 16)
 _COPIED_MS = 1500
-_LINK_SIZE = QSize(0, int(bubbles.LINK_HEIGHT))  # lower ones lose their round ends
-
-
-class ModelLink(QPushButton):
-    """Below the last reply that only a language model could have given: its `clicked` signal opens
-    the page of models.
-    """
-
-    def __init__(
-        self, document: ConversationDocument, transcript: Transcript, view: QTextEdit
-    ) -> None:
-        super().__init__(tr("Get a language model…"), view)
-        self._document = document
-        self._transcript = transcript
-        self._view = view
-        self.setProperty("kind", "pill")
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.hide()
-
-    def place(self) -> None:
-        """Move below the last reply that lacked a language model, while that reply is in sight."""
-        self.ensurePolished()  # before it was shown, its size is not the style sheet's
-        exchange = self._transcript.model_link
-        block = self._document.caption_block(exchange) if exchange is not None else None
-        if block is None:
-            self.hide()
-            return
-        self._document.documentLayout().blockBoundingRect(block)  # makes Qt lay it out
-        size, caption = self.sizeHint().expandedTo(_LINK_SIZE), bubbles.text_rect(block)
-        left = caption.right() + bubbles.GAP if block.text().strip() else caption.left()
-        middle = caption.center().y() - size.height() / 2
-        top = middle - self._view.verticalScrollBar().value()
-        self.setGeometry(int(left), int(top), size.width(), size.height())
-        self.setVisible(0 <= top <= self._view.viewport().height() - size.height())
+_LINK_HEIGHT = 32  # lower ones lose their round ends
 
 
 class ReplyTools(QWidget):
@@ -65,15 +32,14 @@ class ReplyTools(QWidget):
     wanted_again = Signal(int)
     edit_wanted = Signal(int, str)
 
-    def __init__(
-        self, transcript: Transcript, model_link: ModelLink, theme: Theme, view: QTextEdit
-    ) -> None:
+    def __init__(self, transcript: Transcript, theme: Theme, view: QTextEdit) -> None:
         """`view` must have its document already."""
         super().__init__(view)
         self._transcript = transcript
-        self._model_link = model_link
         self._view = view
         self._pointed: Exchange | None = None  # None = no reply, or one that was removed
+        self.model_link = button(tr("Get a language model…"), self, kind="pill", by_tab=True)
+        self.model_link.setMinimumHeight(_LINK_HEIGHT)
         self.copy = IconButton("copy", tr("Copy this reply"), theme, self, self._on_copy)
         again = tr("Hear this reply again")
         self.again = IconButton("replay", again, theme, self, self._on_again)
@@ -81,10 +47,10 @@ class ReplyTools(QWidget):
         self.edit = IconButton("edit", edit, theme, view, self._on_edit)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied.timeout.connect(lambda: self.copy.show_as("copy", tr("Copy this reply")))
-        for button in (self.copy, self.again, self.edit):
-            button.setProperty("kind", "small")
-            button.setIconSize(_ICON)
-        row(self.copy, self.again, on=self, spacing=2)
+        for each in (self.copy, self.again, self.edit):
+            each.setProperty("kind", "small")
+            each.setIconSize(_ICON)
+        row(self.model_link, self.copy, self.again, on=self, spacing=2)
         view.verticalScrollBar().valueChanged.connect(self.place)
         view.document().documentLayout().documentSizeChanged.connect(self.place)
         self.edit.hide()
@@ -116,8 +82,7 @@ class ReplyTools(QWidget):
             self.place()
 
     def place(self) -> None:
-        """Move below the reply, next to its caption if it has one and to the button there."""
-        self._model_link.place()
+        """Move below the reply, next to its caption if it has one."""
         self.ensurePolished()
         document, exchange = self._view.document(), self.exchange
         assert isinstance(document, ConversationDocument)
@@ -126,16 +91,16 @@ class ReplyTools(QWidget):
         if exchange is None or block is None:
             self.hide()
             return
+        self.model_link.setVisible(exchange.wants_model)
         size = self.sizeHint()
         caption = document.caption_block(exchange)
         if caption is None:
             bubble = document.bubble_rect(exchange)
-            left, top = bubble.left() + bubbles.PAD_X - 4, bubble.bottom() + 1
+            edge = 5 if exchange.wants_model else 1  # its button has a frame
+            left, top = bubble.left() + bubbles.PAD_X - 5 + edge, bubble.bottom() + edge
         else:
             rect = bubbles.text_rect(caption)
             left, top = rect.right() + bubbles.GAP, rect.center().y() - size.height() / 2
-            if exchange.has_model_link and not self._model_link.isHidden():
-                left = max(left, self._model_link.geometry().right() + bubbles.GAP)
         top -= self._view.verticalScrollBar().value()
         self.setGeometry(int(left), int(top), size.width(), size.height())
         self.setVisible(0 <= top <= self._view.viewport().height() - size.height())

@@ -1,10 +1,13 @@
-"""The conversation as the window knows it: one Exchange per turn, built from the engine's events.
+"""The conversation as the window knows it: one Exchange per turn, built from the engine's events;
+and the words of old replies, to hear them again from there.
 
 Invariant: no Qt here. Spans and counts index the reply's original text in characters (code
 points), as the engine sends them. Events of a turn are dropped if the turn was cleared, or if no
-transcript, delta or end of turn has begun it.
+transcript, delta or end of turn has begun it. Only finished replies can be replayed. A word is a
+run of characters between spaces; a run of Markdown marks alone is not a word.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,11 +70,6 @@ class Exchange:
         return None if done else Span(self.heard_end, len(self.reply))
 
     @property
-    def has_model_link(self) -> bool:
-        """True if a button to a language model stands below the reply."""
-        return self.wants_model and bool(self.reply)
-
-    @property
     def caption(self) -> str:
         """The line below the reply: why the turn ended, if that matters to the user, or the model's
         thoughts before its answer. Usually empty.
@@ -104,11 +102,6 @@ class Transcript:
         kept = (each for each in self.exchanges if first is not None and each.turn < first)
         self.exchanges[:] = list(kept)
         self.replayed = None
-
-    @property
-    def model_link(self) -> Exchange | None:
-        """The last exchange with a button to a language model; None if there is none."""
-        return next((each for each in reversed(self.exchanges) if each.has_model_link), None)
 
     def load(self, turns: Sequence[api.Turn]) -> None:
         """Show a saved conversation, which the next turns continue."""
@@ -222,3 +215,59 @@ def _past(turn: api.Turn) -> Exchange:
         ending=turn.ending or api.Ending.FAILED,
         was_left_open=turn.ending is None,
     )
+
+
+_WORD = re.compile(r"\S*[^\s*_`#>~|=+-]\S*")  # marks of Markdown alone are never spoken
+
+
+@dataclass(frozen=True)
+class ReplyWord:
+    """A word of a reply."""
+
+    exchange: Exchange
+    span: Span
+
+    @property
+    def text(self) -> str:
+        return self.exchange.reply[self.span.start : self.span.end]
+
+
+def word_at(exchange: Exchange, index: int) -> ReplyWord | None:
+    """Return the word with this character of a reply; None between words and during the turn."""
+    if exchange.ending is None:
+        return None
+    found = (each for each in _WORD.finditer(exchange.reply) if each.start() <= index < each.end())
+    word = next(found, None)
+    return None if word is None else ReplyWord(exchange, Span(*word.span()))
+
+
+def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
+    """Return the word after `mark` (`by` 1) or before it (-1), also in the neighbouring reply.
+    Without a mark, return the first word of the newest reply. None if no reply has words.
+    """
+    if mark is None or mark.exchange not in transcript.exchanges:
+        return step_reply(transcript, None, -1)
+    words = _words(mark.exchange)
+    at = next((n for n, each in enumerate(words) if each.span == mark.span), 0) + by
+    if 0 <= at < len(words):
+        return words[at]
+    other = step_reply(transcript, mark, by)
+    if other is None or other.exchange is mark.exchange:
+        return mark
+    return other if by > 0 else _words(other.exchange)[-1]
+
+
+def step_reply(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
+    """Return the first word of the next (`by` 1) or previous (-1) reply, or of the newest."""
+    replies = [
+        each for each in transcript.exchanges if each.ending is not None and each.reply.strip()
+    ]
+    if not replies:
+        return None
+    here = next((n for n, each in enumerate(replies) if mark and each is mark.exchange), None)
+    at = len(replies) - 1 if here is None else min(max(here + by, 0), len(replies) - 1)
+    return _words(replies[at])[0]
+
+
+def _words(exchange: Exchange) -> list[ReplyWord]:
+    return [ReplyWord(exchange, Span(*each.span())) for each in _WORD.finditer(exchange.reply)]

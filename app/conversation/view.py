@@ -12,9 +12,8 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.painting import paint_bubbles
 from app.conversation.reading import ReadOnlyText
-from app.conversation.replay import ReplyWord, step, step_reply, word_at
-from app.conversation.tools import ModelLink, ReplyTools
-from app.conversation.transcript import Exchange, Transcript
+from app.conversation.tools import ReplyTools
+from app.conversation.transcript import Exchange, ReplyWord, Transcript, step, step_reply, word_at
 from app.language import tr
 from app.look.controls import button
 from app.look.label import announce
@@ -58,7 +57,7 @@ class Conversation(ReadOnlyText):
         self._mark: ReplyWord | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
-        self._click.timeout.connect(self._hear_clicked)
+        self._click.timeout.connect(lambda: self._hear_again(self._clicked))
         self._clicked: ReplyWord | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self.setProperty("kind", "conversation")
@@ -69,14 +68,13 @@ class Conversation(ReadOnlyText):
                 " word, Enter lets the reply be heard again from there"
             )
         )
-        self.model_link = ModelLink(self._document, self.transcript, self)
         words, name = tr("↓  Latest"), tr("Go to the latest turn")
         self._latest = button(words, self, self.follow_again, kind="pill", name=name, by_tab=True)
         self._latest.hide()
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
-        self.tools = ReplyTools(self.transcript, self.model_link, theme, self)
+        self.tools = ReplyTools(self.transcript, theme, self)
         self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
         theme.changed.connect(self.rebuild)
         self.rebuild()
@@ -88,11 +86,10 @@ class Conversation(ReadOnlyText):
             self.transcript.clear(event.turn)
             self._mark = None
             self.rebuild()
-        link = self.transcript.model_link
         exchange = self.transcript.on_event(event)
         if exchange is None:
             return
-        self._changed |= {each.turn: each for each in (exchange, link) if each is not None}
+        self._changed[exchange.turn] = exchange
         if not isinstance(event, ReplyDelta | WordHeard):
             self._write_changed()
             self._pause.stop()  # the next word is shown at once
@@ -175,8 +172,7 @@ class Conversation(ReadOnlyText):
         self._follow()
 
     def word_rects(self) -> list[QRectF]:
-        """The rectangles of the word being spoken, in document coordinates; empty if there is
-        none."""
+        """Return the rectangles of the word being spoken, if any, in document coordinates."""
         exchange = self.transcript.replayed or self._newest()
         if exchange is None or exchange.word is None:
             return []
@@ -212,7 +208,7 @@ class Conversation(ReadOnlyText):
         inside the column, because beside a table only its end is found. It ends a few blocks late,
         because a table row has several.
         """
-        x = int(self._document.text_left)
+        x = int(self._document.gutter + 2 * bubbles.PAD_X)
         ends = [QPoint(x, y) for y in (0, self.viewport().height())]
         first, last = (self.cursorForPosition(each).blockNumber() for each in ends)
         return first, last + _ROW
@@ -220,8 +216,7 @@ class Conversation(ReadOnlyText):
     # ---------------------------------------------------------------- scrolling
 
     def _target(self) -> int:
-        """The scroll bar's position when following: the end, but never past the word being
-        heard."""
+        """Return where to scroll when following: the end, never past the word being heard."""
         end = self.verticalScrollBar().maximum()
         exchange = self._newest()
         block = self._document.reply_block(exchange) if exchange is not None else None
@@ -288,8 +283,7 @@ class Conversation(ReadOnlyText):
         self.viewport().setCursor(shape)
 
     def _word_under(self, at: QPointF) -> ReplyWord | None:
-        """The word at this point in a finished reply; the space beside a line belongs to no
-        word."""
+        """Return the word at this point of a finished reply; beside a line there is none."""
         found = self._document.reply_at(self.cursorForPosition(at.toPoint()).position())
         if found is None:
             return None
@@ -300,13 +294,10 @@ class Conversation(ReadOnlyText):
         hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
         return next(hits, None)
 
-    def _hear_clicked(self) -> None:
-        if self._clicked is not None:
-            self._hear_again(self._clicked)
-
-    def _hear_again(self, place: ReplyWord) -> None:
-        self._keeps_replay_in_sight = True
-        self.word_chosen.emit(place.exchange.turn, place.span.start)
+    def _hear_again(self, place: ReplyWord | None) -> None:
+        if place is not None:
+            self._keeps_replay_in_sight = True
+            self.word_chosen.emit(place.exchange.turn, place.span.start)
 
     def _on_mark_key(self, event: QKeyEvent) -> bool:
         key = Qt.Key(event.key())

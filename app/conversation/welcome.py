@@ -72,8 +72,7 @@ class Welcome(QWidget):
         return row(Spring(), *both, Spring(), spacing=10)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """When there is little room, examples are hidden, the last one first, and then the
-        offers."""
+        """With little room, hide examples, the last one first, and then the offers."""
         super().resizeEvent(event)
         room = (self.height() - _REST_HEIGHT) // _EXAMPLE_HEIGHT
         for number, chip in enumerate(self.examples):
@@ -103,9 +102,7 @@ class Welcome(QWidget):
         self.how.setText(self._how())
 
     def _how(self) -> str:
-        """Return the ways to begin that work now; speaking is left out while speech cannot be
-        heard.
-        """
+        """Return the ways to begin that work now, without speaking while it cannot be heard."""
         key = self._key_label
         if self._parts.is_muted:
             return tr("The microphone is muted. Unmute it with Ctrl+U, or type.")

@@ -5,13 +5,14 @@ confirmation, and nothing here blocks the program.
 """
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
     QFrame,
     QLineEdit,
     QMenu,
+    QMessageBox,
     QPushButton,
     QWidget,
 )
@@ -23,7 +24,6 @@ from app.look.controls import IconButton, Switch, button
 from app.look.file_dialogs import ask_where
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, column, row, wide
-from app.look.page import WindowReactivated
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from engine import api
@@ -47,12 +47,10 @@ class HistoryPanel(QWidget):
         self._post = post
         self._keep = keep
         self._is_more = False  # there are more than are listed
-        self._removing: tuple[int, ...] = ()  # requested and not yet confirmed
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._list)
         # created in the order of Tab
         self.more = IconButton("more", tr("More about conversations"), theme, self)
-        self.keeping = QActionGroup(self)
         self.more.open_menu(self._make_menu())
         self._answers = column()
         self.question = self._make_question()
@@ -61,7 +59,6 @@ class HistoryPanel(QWidget):
         self.rows = Rows(post, theme, self)
         self.rows.removal_asked.connect(self._ask_removal)
         self._filler = QWidget(self)
-        self.confirmation, self._asked, self.delete, self.spare = self._make_confirmation()
         self.private = Switch(tr("&Private"), theme, self)
         self.private.setAccessibleName(tr("Private conversation"))
         self.private.setToolTip(tr("Begin a conversation of which nothing is kept, or end it"))
@@ -69,11 +66,9 @@ class HistoryPanel(QWidget):
         heading = Label(tr("Conversations"), self, size=1.1, strong=True)
         top, foot = row(wide(heading), self.more), row(self.private, Spring())
         above = (top, self.question, self.search, self.nothing)
-        below = (wide(self.rows), wide(self._filler), self.confirmation, foot)
+        below = (wide(self.rows), wide(self._filler), foot)
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
-        # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
-        WindowReactivated(parent.window()).returned.connect(self._list_again)
 
     def on_event(self, event: api.Event) -> None:
         match event:
@@ -91,8 +86,6 @@ class HistoryPanel(QWidget):
         self._keep = keep
         self.question.setVisible(keep == "ask")
         self._show_search()
-        for action in self.keeping.actions():
-            action.setChecked(action.data() == keep)
         self._say_nothing()
 
     def export_all(self) -> QFileDialog:
@@ -165,7 +158,6 @@ class HistoryPanel(QWidget):
 
     def _ask_removal(self) -> None:
         selected = self.rows.selected
-        self._removing = tuple(each.id for each in selected)
         if not selected:
             return
         asked = tr_n(
@@ -174,23 +166,23 @@ class HistoryPanel(QWidget):
             len(selected),
             title=one_line(selected[0].title),
         )
-        self._asked.setText(asked)
-        self.confirmation.show()
-        self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._confirm(asked, tuple(each.id for each in selected))
 
     def ask_removal_of_present(self) -> None:
         """Ask the person to confirm the deletion of the current conversation."""
-        self._removing = ()
-        self._asked.setText(tr("Delete this conversation for good?"))
-        self.confirmation.show()
-        self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._confirm(tr("Delete this conversation for good?"), ())
 
-    def _end_removal(self, *, confirmed: bool) -> None:
-        numbers, self._removing = self._removing, ()
-        self.confirmation.hide()
-        self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
-        if confirmed:  # none: the present one
-            self._post(api.RemoveConversations(numbers))
+    def _confirm(self, asked: str, numbers: tuple[int, ...]) -> None:
+        """Ask, without blocking the program. `numbers`: those to delete; none = the present one."""
+        box = QMessageBox(QMessageBox.Icon.NoIcon, tr("Conversations"), asked, parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setModal(False)
+        delete = box.addButton(tr("Delete"), QMessageBox.ButtonRole.AcceptRole)
+        delete.setAccessibleName(tr("Delete for good"))
+        box.addButton(tr("Keep"), QMessageBox.ButtonRole.RejectRole)
+        box.accepted.connect(lambda: self._post(api.RemoveConversations(numbers)))
+        box.show()
 
     # ------------------------------------------------------------------ making
 
@@ -209,19 +201,10 @@ class HistoryPanel(QWidget):
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.addAction(tr("Export all…")).triggered.connect(lambda: self.export_all())
-        menu.addSection(tr("Keep conversations"))
-        for keep, words in KEEPING.items():
-            action = QAction(tr(words), self.keeping)
-            action.setCheckable(True)
-            action.setData(keep)
-            action.triggered.connect(lambda _=False, keep=keep: self._keep_for(keep))
-            menu.addAction(action)
         return menu
 
     def _make_question(self) -> QFrame:
-        """Create the question whether to keep conversations; they are kept only with the person's
-        consent.
-        """
+        """Create the question whether to keep conversations, which needs the person's consent."""
         text = WrappingLabel(tr("Keep your conversations on this computer?"), self)
         question = card(self, text, self._answers, margins=None)
         for keep, words in KEEPING.items():
@@ -230,13 +213,3 @@ class HistoryPanel(QWidget):
             answer.clicked.connect(lambda _=False, keep=keep: self._keep_for(keep))
             self._answers.addWidget(answer)
         return question
-
-    def _make_confirmation(self) -> tuple[QFrame, Label, QPushButton, QPushButton]:
-        text, name = WrappingLabel("", self), tr("Delete for good")
-        delete = button(tr("Delete"), self, lambda: self._end_removal(confirmed=True), name=name)
-        spare = button(tr("Keep"), self, lambda: self._end_removal(confirmed=False))
-        for each in (delete, spare):
-            each.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        asking = card(self, text, row(delete, spare), kind="fault", margins=None)
-        asking.hide()
-        return asking, text, delete, spare

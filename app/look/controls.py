@@ -9,7 +9,7 @@ and light, sharp at every pixel ratio.
 from collections.abc import Callable
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QPushButton,
-    QSizePolicy,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
@@ -108,12 +107,7 @@ class IconButton(QToolButton):
 
     Only Tab gives it the focus, so that the talk key still works after a click. `act` is called for
     each click.
-
-    Signals:
-        renamed: the icon or the name has changed.
     """
-
-    renamed = Signal()
 
     def __init__(
         self,
@@ -146,7 +140,6 @@ class IconButton(QToolButton):
         self.setAccessibleName(label)
         self.setToolTip(label)
         self._tint()
-        self.renamed.emit()
 
     def _tint(self) -> None:
         colours = self._theme
@@ -242,46 +235,28 @@ class Switch(QCheckBox):
 
 QUIET_DB, LOUD_DB = -60.0, -6.0  # the ends of the bar, dB full scale
 _FALL = 0.12  # of the bar, at most, for each level; about 10 levels come in a second
-_HEIGHT = 10
 _STEPS = 1000  # of a progress bar
 
 
-class LevelMeter(QWidget):
+class LevelMeter(QProgressBar):
     """Shows at a glance that the microphone works. Rises at once and falls slowly, so that a single
     word is visible. Invariant: its accessible value is what it shows, in per cent of the scale.
     """
 
-    def __init__(self, name: str, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._name = name
         self.fraction = 0.0
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setProperty("kind", "level")
+        self.setTextVisible(False)
         self.show_level(QUIET_DB)
-        theme.changed.connect(self.update)
 
     def show_level(self, level_db: float) -> None:
         """Show a level in dB full scale."""
         share = (level_db - QUIET_DB) / (LOUD_DB - QUIET_DB)
         self.fraction = min(1.0, max(share, self.fraction - _FALL, 0.0))
         self.setAccessibleName(f"{self._name}: {self.fraction:.0%}")
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(240, _HEIGHT)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        track = QRectF(0, (self.height() - _HEIGHT) / 2, self.width(), _HEIGHT)
-        painter.setBrush(self._theme.colour("raised"))
-        painter.drawRoundedRect(track, _HEIGHT / 2, _HEIGHT / 2)
-        if self.fraction > 0:
-            track.setWidth(max(_HEIGHT, track.width() * self.fraction))
-            painter.setBrush(self._theme.colour("listening"))
-            painter.drawRoundedRect(track, _HEIGHT / 2, _HEIGHT / 2)
-        painter.end()
+        self.setValue(round(100 * self.fraction))
 
 
 class ProgressBar(QProgressBar):

@@ -1,6 +1,5 @@
 """A line or paragraph of text in the window."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
@@ -59,9 +58,7 @@ class WrappingLabel(Label):
         self.setSizePolicy(policy.Ignored, policy.MinimumExpanding if whole else policy.Preferred)
 
     def say(self, text: str, *, kind: str | None = None) -> None:
-        """Show a text, and change to `kind` if one is given. The label is hidden while it has no
-        text.
-        """
+        """Show a text, in another `kind` if given. Without a text the label is hidden."""
         if kind is not None:
             self.setProperty("kind", kind)
             self.style().polish(self)
@@ -96,25 +93,6 @@ class FoldingLabel(Label):
         shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), self.alignment(), shown)
         painter.end()
-
-
-class SteadyLabel(FoldingLabel):
-    """One line with the fixed width of the longest of `texts`, so that its neighbours do not move
-    when the text changes. A longer text is shortened.
-    """
-
-    def __init__(self, texts: Sequence[str], parent: QWidget, **look: Any) -> None:
-        """`look` as in Label."""
-        self._texts = tuple(map(plain, texts))
-        super().__init__("", parent, **look)
-        self.be_one_line(True)
-
-    def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(max(map(metrics.horizontalAdvance, self._texts)) + 1, metrics.height())
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
 
 def announce(widget: QWidget, text: str) -> None:

@@ -15,7 +15,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QApplication,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
@@ -132,9 +131,7 @@ def card(
 
 
 def room_for_window(widget: QWidget) -> QSize:
-    """Return the largest window size that fits on the widget's screen, without the frame, in
-    logical pixels.
-    """
+    """Return the largest window size that fits on the widget's screen, without the frame."""
     return widget.screen().availableSize() - _FRAME
 
 
@@ -144,9 +141,7 @@ def gutter(width: float) -> float:
 
 
 class ReadingColumn(QWidget):
-    """Some widgets in a column as wide as the conversation, so that their edges are those of the
-    bubbles.
-    """
+    """Widgets in a column as wide as the conversation: their edges are those of the bubbles."""
 
     def __init__(self, *widgets: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -205,8 +200,7 @@ class OverlayBar(QScrollBar):
 
 
 class Scrolled(QScrollArea):
-    """A scroll area for `content`, vertical only, without a frame and without a focus of its
-    own."""
+    """A vertical scroll area for `content`, without a frame and a focus of its own."""
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -216,15 +210,6 @@ class Scrolled(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         OverlayBar(self)
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
-        application.focusChanged.connect(self._follow)
-
-    def _follow(self, _: QWidget | None, now: QWidget | None) -> None:
-        """Scroll to the widget that the keyboard focuses, but not while a mouse button is
-        pressed."""
-        if now is not None and self.isAncestorOf(now) and not QApplication.mouseButtons():
-            self.ensureWidgetVisible(now)
 
 
 def page_in(parent: QWidget | None = None) -> QWidget:

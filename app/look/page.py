@@ -5,8 +5,9 @@ Invariant: never modal; Esc closes it without losing anything.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QMenu, QVBoxLayout, QWidget
 
@@ -15,18 +16,26 @@ from app.look.controls import IconButton
 from app.look.label import WrappingLabel
 from app.look.layout import Scrolled, column, page_in, room_for_window, row, wide
 from app.look.theme import Theme
+from engine.api import Event
 
 _MARGINS = (18, 16, 12, 16)
 _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
 
-class Page(QDialog):
+class Dialog(QDialog):
+    """A dialog whose Enter only ends an editing; a plain one would press its first button."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+
+
+class Page(Dialog):
     """Subclasses fill `head`, `body` and `foot`; `area` is what scrolls."""
 
     def __init__(self, title: str, about: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.setModal(False)
         self.resize(in_lines(self, 620, 640))
         self.intro = WrappingLabel(about, self, kind="muted", size=0.95)
         content = page_in()
@@ -37,29 +46,39 @@ class Page(QDialog):
         parts = (self.intro, self.head, wide(self.area), self.foot)
         column(*parts, on=self, margins=_MARGINS, spacing=12)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter in a field only ends the editing; a plain dialog would also press its first
-        button."""
-        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            super().keyPressEvent(event)
-
     def showEvent(self, event: QShowEvent) -> None:
         """Set the minimum size: the foot needs the width of its buttons, in any language."""
         width = max(400, self.foot.minimumSize().width() + _MARGINS[0] + _MARGINS[2])
         self.setMinimumSize(QSize(width, 420).boundedTo(room_for_window(self)))
         super().showEvent(event)
 
-    def scroll_to_top(self) -> None:
-        """Show the beginning of the list."""
-        self.area.verticalScrollBar().setValue(0)
-
-    def scroll_to(self, widget: QWidget) -> None:
-        """Show a part of the list."""
-        self.area.ensureWidgetVisible(widget)
+    def on_event(self, event: Event) -> None:
+        """Handle an event. Pages about other things ignore it."""
 
     def open_beside(self) -> None:
         """Open the page, or bring it to the front if it is already open."""
         bring_to_front(self)
+
+
+AnyPage = TypeVar("AnyPage", bound=Page)
+
+
+class OnDemand(Generic[AnyPage]):
+    """Creates a page when it is first opened, so that the main window opens sooner."""
+
+    def __init__(self, make: Callable[[], AnyPage]) -> None:
+        self._make = make
+        self.page: AnyPage | None = None  # None = never opened
+
+    def open(self) -> AnyPage:
+        """Open the page in front of other windows."""
+        self.page = self.page or self._make()
+        self.page.open_beside()
+        return self.page
+
+    def on_event(self, event: Event) -> None:
+        if self.page is not None:
+            self.page.on_event(event)
 
 
 class CardRow(QFrame):
@@ -85,31 +104,6 @@ class CardRow(QFrame):
         return entries
 
 
-class WindowReactivated(QObject):
-    """Notices when a person comes back to a window, so that changes made elsewhere are read again.
-    Opening a window does not count as coming back; it must have been left before.
-
-    Signals:
-        returned: it has the focus again after another window (of any program) had it.
-    """
-
-    returned = Signal()
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self._left = False
-        window.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        match event.type():
-            case QEvent.Type.WindowDeactivate:
-                self._left = True
-            case QEvent.Type.WindowActivate if self._left:
-                self._left = False
-                self.returned.emit()
-        return super().eventFilter(watched, event)
-
-
 def bring_to_front(window: QWidget) -> None:
     """Show a window in front of all others."""
     window.show()
@@ -118,9 +112,7 @@ def bring_to_front(window: QWidget) -> None:
 
 
 def take_away(widget: QWidget, *layouts: QVBoxLayout) -> None:
-    """Remove a widget from its list and delete it. takeAt() would leave the remaining items with
-    outdated sizes.
-    """
+    """Remove and delete a widget of a list; takeAt() would leave the others with old sizes."""
     for each in layouts:
         each.removeWidget(widget)
     widget.hide()

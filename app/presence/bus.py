@@ -8,14 +8,20 @@ ended, D-Bus itself sends an error.
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from jeepney import (
+    DBusAddress,
+    HeaderFields,
+    Message,
+    MessageType,
+    new_error,
+    new_method_call,
+    new_method_return,
+    new_signal,
+)
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from PySide6.QtCore import QObject, QSocketNotifier, Signal
-
-if TYPE_CHECKING:  # jeepney is imported with the first connection; without a bus it is not needed
-    from jeepney import Message
-    from jeepney.io.blocking import DBusConnection
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +29,9 @@ _GREETING_S = 1.0  # for the bus to answer; a working one answers in a milliseco
 _AT_ONCE = 200  # messages before the window can react again
 
 Answer = tuple[str, tuple[object, ...]]  # the signature and the body of a method's result
-Answered = Callable[["Message"], None]
+Answered = Callable[[Message], None]
 # Gets 'interface.member' and the message; None = there is no such method.
-Serve = Callable[[str, "Message"], Answer | None]
+Serve = Callable[[str, Message], Answer | None]
 
 
 class Address(NamedTuple):
@@ -37,15 +43,6 @@ class Address(NamedTuple):
 
 
 THE_BUS = Address("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
-
-
-@dataclass(frozen=True)
-class Subscription:
-    """A signal with the function that receives it."""
-
-    interface: str
-    member: str
-    report: Answered
 
 
 class Bus(QObject):
@@ -62,7 +59,7 @@ class Bus(QObject):
         self._connection: DBusConnection | None = None  # None = not connected
         self._notifier: QSocketNotifier | None = None
         self._asked: dict[int, Answered] = {}
-        self._subscriptions: list[Subscription] = []
+        self._watchers: list[tuple[str, str, Answered]] = []  # interface and member of a signal
         self._served: dict[str, Serve] = {}  # by the object's path
 
     @property
@@ -82,8 +79,6 @@ class Bus(QObject):
         """Connect to the bus at an address, as connect_to_session() does."""
         if not address or self._connection is not None:
             return self._connection is not None
-        from jeepney.io.blocking import open_dbus_connection
-
         try:
             connection = open_dbus_connection(address, auth_timeout=_GREETING_S)
         except Exception as error:  # noqa: BLE001 - any fault means that the bus cannot be used
@@ -112,20 +107,14 @@ class Bus(QObject):
         body: tuple[object, ...] = (),
         answered: Answered = lambda message: None,
     ) -> None:
-        """Call a method; `answered` gets the result or the error. Does nothing when not
-        connected."""
+        """Call a method, if connected; `answered` gets the result or the error."""
         connection = self._connection
         if connection is None:
             return
-        from jeepney import DBusAddress, new_method_call
-
         service = DBusAddress(address.path, address.service, address.interface)
         serial = next(connection.outgoing_serial)
         self._asked[serial] = answered
-        try:
-            connection.send(new_method_call(service, method, signature or None, body), serial)
-        except OSError as error:
-            self._lose(error)
+        self._send(new_method_call(service, method, signature or None, body), serial)
 
     def serve(self, path: str, answer: Serve) -> None:
         """Answer the calls to an object of ours by this function."""
@@ -135,26 +124,22 @@ class Bus(QObject):
         self, path: str, interface: str, member: str, signature: str, body: tuple[object, ...]
     ) -> None:
         """Emit a signal of an object of ours."""
-        from jeepney import DBusAddress, new_signal
-
         self._send(new_signal(DBusAddress(path, interface=interface), member, signature, body))
 
     def watch(self, sender: str, interface: str, member: str, report: Answered) -> None:
         """Call `report` for every signal of this kind from `sender` (a well-known name)."""
-        self._subscriptions.append(Subscription(interface, member, report))
+        self._watchers.append((interface, member, report))
         rule = f"type='signal',sender='{sender}',interface='{interface}',member='{member}'"
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
     def watch_name(self, name: str, report: Callable[[str], None]) -> None:
-        """Call `report` with the owner of a name now and at every change; empty = the name has no
-        owner.
-        """
+        """Report the owner of a name now and at every change; empty = it has none."""
 
-        def on_change(message: "Message") -> None:
+        def on_change(message: Message) -> None:
             if message.body[0] == name:
                 report(message.body[2])
 
-        def on_answer(message: "Message") -> None:
+        def on_answer(message: Message) -> None:
             report("" if is_error(message) else message.body[0])
 
         self.watch(THE_BUS.service, THE_BUS.interface, "NameOwnerChanged", on_change)
@@ -173,16 +158,14 @@ class Bus(QObject):
                 return
             self._hand_on(message)
 
-    def _send(self, message: "Message") -> None:
+    def _send(self, message: Message, serial: int | None = None) -> None:
         if self._connection is not None:
             try:
-                self._connection.send(message)
+                self._connection.send(message, serial)
             except OSError as error:
                 self._lose(error)
 
-    def _on_call(self, message: "Message") -> None:
-        from jeepney import HeaderFields, new_error, new_method_return
-
+    def _on_call(self, message: Message) -> None:
         fields = message.header.fields
         called = f"{fields.get(HeaderFields.interface, '')}.{fields[HeaderFields.member]}"
         serve = self._served.get(fields.get(HeaderFields.path, ""))
@@ -193,22 +176,20 @@ class Bus(QObject):
             signature, body = answer
             self._send(new_method_return(message, signature or None, body))
 
-    def _hand_on(self, message: "Message") -> None:
-        from jeepney import HeaderFields, MessageType
-
+    def _hand_on(self, message: Message) -> None:
         fields = message.header.fields
-        if message.header.message_type is MessageType.method_call:
-            self._on_call(message)
-            return
-        if message.header.message_type is not MessageType.signal:
-            answered = self._asked.pop(fields.get(HeaderFields.reply_serial, 0), None)
-            if answered is not None:
-                answered(message)
-            return
-        about = (fields.get(HeaderFields.interface), fields.get(HeaderFields.member))
-        for each in list(self._subscriptions):
-            if about == (each.interface, each.member):
-                each.report(message)
+        match message.header.message_type:
+            case MessageType.method_call:
+                self._on_call(message)
+            case MessageType.signal:
+                about = (fields.get(HeaderFields.interface), fields.get(HeaderFields.member))
+                for interface, member, report in list(self._watchers):
+                    if about == (interface, member):
+                        report(message)
+            case _:
+                answered = self._asked.pop(fields.get(HeaderFields.reply_serial, 0), None)
+                if answered is not None:
+                    answered(message)
 
     def _lose(self, error: Exception) -> None:
         logger.info("the session bus is gone error=%r", error)
@@ -216,25 +197,21 @@ class Bus(QObject):
         self.lost.emit()
 
 
-def is_error(message: "Message") -> bool:
-    return str(message.header.message_type.name) == "error"
+def is_error(message: Message) -> bool:
+    return bool(message.header.message_type is MessageType.error)
 
 
-def signature_of(message: "Message") -> str:
+def signature_of(message: Message) -> str:
     """Return the signature of a method's result; empty for an error or a result without values."""
-    from jeepney import HeaderFields
-
     return "" if is_error(message) else str(message.header.fields.get(HeaderFields.signature, ""))
 
 
-def error_of(message: "Message") -> str:
+def error_of(message: Message) -> str:
     """Return the text of an error message; empty if it has none."""
     body = message.body
     return str(body[0]) if body and isinstance(body[0], str) else ""
 
 
-def path_of(message: "Message") -> str:
+def path_of(message: Message) -> str:
     """Return the path of the object that sent a signal."""
-    from jeepney import HeaderFields
-
     return str(message.header.fields.get(HeaderFields.path, ""))

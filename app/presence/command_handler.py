@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from app.language import tr
 from app.look.page import bring_to_front
-from app.presence.ipc_client import Message, Order, ProgramState
+from app.presence.ipc_client import Message, Order
 from app.presence.selection import read_selection
 from app.window import Window
-from engine.api import Command, Phase, Speak, StopReply
+from engine.api import Command, Speak, StopReply
 
 RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
 
@@ -27,11 +27,7 @@ class CommandHandler:
         self._window = window
 
     def on_message(self, message: Message) -> str:
-        """Carry out a message. Return "" or a sentence with the reason why not; for STATUS a
-        ProgramState.
-        """
-        if message.order is Order.STATUS:
-            return self.state.value
+        """Carry out a message. Return "" or a sentence with the reason why not."""
         if self._window is None:
             return tr("Rubato is just starting. Try again.")
         if message.order is Order.SHOW:
@@ -60,18 +56,6 @@ class CommandHandler:
         }
         if order in actions:
             actions[order]()
-
-    @property
-    def state(self) -> ProgramState:
-        """The state that the window's stage shows, for other programs."""
-        if self._window is None:
-            return ProgramState.STARTING
-        phase, parts = self._window.stage.now, self._window.parts
-        if phase is Phase.IDLE and parts.is_starting:
-            return ProgramState.STARTING
-        if phase is Phase.LISTENING and parts.is_deaf:
-            return ProgramState.STARTING
-        return ProgramState(phase.value)
 
     @property
     def is_talking(self) -> bool:

@@ -34,18 +34,7 @@ class Order(Enum):
     SELECTION = "read-selection"
     SAY = "say --in-window"
     SHOW = "show"  # sent by a second start to the first
-    STATUS = "status"  # the answer is a ProgramState
     PING = "greet"  # only asks whether one is running
-
-
-class ProgramState(Enum):
-    """The state of the running Rubato."""
-
-    STARTING = "starting"  # a part is still being loaded
-    IDLE = "idle"
-    LISTENING = "listening"
-    THINKING = "thinking"
-    SPEAKING = "speaking"
 
 
 class Message(NamedTuple):
@@ -87,7 +76,7 @@ def decode(line: bytes) -> Message:
 
 def send(message: Message) -> str:
     """Send a message to the running Rubato. Return "" after success, otherwise a sentence with the
-    reason; for STATUS a ProgramState. NotRunning if there is none, NoAnswer if it does not answer.
+    reason. NotRunning if there is none, NoAnswer if it does not answer.
     """
     if len(message.text) > LONGEST_TEXT:
         return _TOO_LONG
@@ -98,14 +87,6 @@ def send(message: Message) -> str:
     if not answer.endswith(b"\n"):
         raise NoAnswer
     return answer.decode("utf-8", "replace").strip()
-
-
-def state() -> ProgramState | None:
-    """Return the state of the running Rubato; None if there is none or it does not answer."""
-    try:
-        return ProgramState(send(Message(Order.STATUS)))
-    except (NotRunning, NoAnswer, ValueError):
-        return None
 
 
 def addresses() -> list[str]:
@@ -176,9 +157,6 @@ def _send_or_report(message: Message) -> int | None:
         return _reported(
             "Rubato runs but does not answer.\n  If it stays so, end it and start again."
         )
-    if message.order is Order.STATUS and answer in {each.value for each in ProgramState}:
-        sys.stdout.write(f"{answer}\n")
-        return 0
     return _reported(answer)
 
 

@@ -6,8 +6,9 @@ The desktop sees the document's title, no other text.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jeepney import Message
 from PySide6.QtCore import QObject
 
 from app.desktop_entry import APP_ID
@@ -15,9 +16,6 @@ from app.look.plain_text import one_line
 from app.presence.bus import THE_BUS, Address, Answer, Bus
 from app.presence.command_handler import CommandHandler
 from engine import api
-
-if TYPE_CHECKING:
-    from jeepney import Message
 
 PLAYER = Address("/org/mpris/MediaPlayer2", "org.mpris.MediaPlayer2.rubato", "org.mpris")
 _ROOT, _PLAYER = "org.mpris.MediaPlayer2", "org.mpris.MediaPlayer2.Player"
@@ -70,7 +68,7 @@ class MediaKeys(QObject):
     def _skip(self, by: int) -> None:
         self._handler.post(api.SkipReading(api.Unit.PARAGRAPH, by))
 
-    def _answer(self, called: str, message: "Message") -> Answer | None:
+    def _answer(self, called: str, message: Message) -> Answer | None:
         """Return the answer to a call; None for an unknown one."""
         interfaces = {_ROOT: self._root, _PLAYER: self._player}
         if called == f"{_PROPERTIES}.GetAll":

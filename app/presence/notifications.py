@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jeepney import Message
 from PySide6.QtCore import QObject, Signal
 
 from app.desktop_entry import APP_ID
@@ -22,9 +23,6 @@ from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, is_error
 from app.presence.keys.portal import PATH, PORTAL
 
-if TYPE_CHECKING:
-    from jeepney import Message
-
 SERVICE = Address(
     "/org/freedesktop/Notifications",
     "org.freedesktop.Notifications",
@@ -32,7 +30,6 @@ SERVICE = Address(
 )
 _LONGEST = 300  # characters; servers cut off longer texts anyway
 _DEFAULT_TIME = -1  # the desktop decides how long
-
 _CRITICAL = 2  # of urgency: it stays until it is closed
 
 Show = Callable[[str, str], None]
@@ -40,8 +37,7 @@ Show = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Buttons:
-    """The buttons of a notification. `acts`: label -> action. `timer`: the timer that they act
-    on."""
+    """The buttons of a notification: label -> action, and the timer that they act on."""
 
     timer: int | None = None
     acts: Mapping[str, Callable[[], None]] = field(default_factory=dict)
@@ -72,7 +68,7 @@ class Notifications(QObject):
             self._fall_back(title, text)
             return
 
-        def answered(message: "Message") -> None:
+        def answered(message: Message) -> None:
             if is_error(message):
                 self._fall_back(title, text)
             else:
@@ -91,19 +87,16 @@ class Notifications(QObject):
         """Close the notifications of all timers but these."""
         for shown, buttons in self._shown.items():
             if buttons.timer is not None and buttons.timer not in numbers:
-                self._bus.call(SERVICE, "CloseNotification", "u", (shown,), lambda message: None)
+                self._bus.call(SERVICE, "CloseNotification", "u", (shown,))
 
-    def _on_action(self, message: "Message") -> None:
+    def _on_action(self, message: Message) -> None:
         number, key = message.body
         if number in self._shown:
             self._shown[number].acts.get(key, self.clicked.emit)()
 
-    def _on_end(self, message: "Message") -> None:
+    def _on_end(self, message: Message) -> None:
         self._shown.pop(message.body[0], None)
 
-
-if TYPE_CHECKING:
-    from jeepney import Message
 
 SETTINGS = Address(PATH, PORTAL, "org.freedesktop.portal.Settings")
 # Where desktops store it, and the values that mean no animations.
@@ -114,15 +107,13 @@ _KEYS: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 _CLIENT_AREA_ANIMATION = 0x1042  # SPI_GETCLIENTAREAANIMATION
 
-Report = Callable[[bool], None]
-
 
 class ReducedMotion:
     """Reports the system's setting against animations, now and at every change. Without such a
     setting, animations are on; on macOS it is not read yet.
     """
 
-    def __init__(self, bus: Bus, report: Report) -> None:
+    def __init__(self, bus: Bus, report: Callable[[bool], None]) -> None:
         self._report = report
         self._asked_for: dict[tuple[str, str], bool] = {}
         if sys.platform == "win32":
@@ -132,14 +123,14 @@ class ReducedMotion:
         names = (sorted({group for group, _ in _KEYS}),)
         bus.call(SETTINGS, "ReadAll", "as", names, self._on_all)
 
-    def _on_all(self, message: "Message") -> None:
+    def _on_all(self, message: Message) -> None:
         if is_error(message):
             return  # no portal, or an old one
         for group, values in message.body[0].items():
             for key, (_, value) in values.items():
                 self._take(group, key, value)
 
-    def _on_change(self, message: "Message") -> None:
+    def _on_change(self, message: Message) -> None:
         group, key, (_, value) = message.body
         self._take(group, key, value)
 

@@ -11,8 +11,7 @@ from app import background_job
 from app.language import mark, tr
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
-from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
-from app.presence.keys.source import Action
+from app.presence.keys.global_keys import KEYS, Action, GlobalKeys, source_here
 from app.presence.media_keys import MediaKeys
 from app.presence.notifications import Buttons, Notifications, ReducedMotion
 from app.presence.tray import Tray
@@ -29,9 +28,7 @@ _GOES_ON = mark("Rubato keeps running in the tray. Quit there, or with Ctrl+Q in
 
 
 class Presence(QObject):
-    """`tray` False: no icon, whatever the settings are. `hidden`: the window has not been shown
-    yet.
-    """
+    """`tray` False: no icon, whatever the settings are."""
 
     def __init__(
         self, window: Window, handler: CommandHandler, settings: api.Settings, *, tray: bool
@@ -52,8 +49,6 @@ class Presence(QObject):
         self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *texts: window.on_event(api.Failed("global key", *texts)))
         self.keys.bound.connect(lambda text: window.on_event(api.Notice(text)))
-        self.keys.bound.connect(window.first_start.keys_given)
-        self.keys.talk_pressed.connect(window.first_start.key_felt_everywhere)
         self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)
         self.tray.settings_chosen.connect(self._open_settings)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from jeepney import Message
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QClipboard, QGuiApplication
 
@@ -17,8 +18,6 @@ from app.language import tr
 from app.presence.bus import Address, Bus, signature_of
 
 if TYPE_CHECKING:
-    from jeepney import Message
-
     from app.window import Window
 
 _WITHIN_MS: Final = 700
@@ -158,7 +157,7 @@ class SelectedText(QObject):
     ) -> None:
         """Call a method; an error counts as no answer. The last answer ends the search."""
 
-        def on_answer(message: "Message") -> None:
+        def on_answer(message: Message) -> None:
             if not self._is_over and signature_of(message) == _SIGNATURES[method]:
                 then(*message.body)
             self._awaited -= 1  # after the calls that the answer leads to

@@ -7,57 +7,33 @@ would stay invisible.
 """
 
 from collections.abc import Callable
-from enum import Enum
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QAction, QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.language import mark, tr
+from app.language import tr
 from app.look.controls import paint_icon
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Order
-from app.status.parts import Parts
-from engine.api import (
-    ChangeSetting,
-    Event,
-    Phase,
-    PhaseChanged,
-    SettingChanged,
-    SettingKey,
-    SleepChanged,
-)
+from app.status.parts import Mood, Parts, mood
+from engine import api
+from engine.api import Phase
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
 
 
-class TrayState(Enum):
-    """The state that the icon shows; the value is its tool tip."""
-
-    WAITING = mark("ready")
-    BY_HAND = mark("hands-free is off")
-    ASLEEP = mark("asleep")
-    MUTED = mark("the microphone is muted")
-    LISTENING = mark("listening")
-    THINKING = mark("thinking")
-    SPEAKING = mark("speaking")
-
-
 # Each is on a disc of its own colour, because panels are dark or light independently of the theme.
+_REST, _FAINT, _WHITE = QColor("#4A5061"), QColor("#C9CEDA"), QColor("#FFFFFF")
+_READY_FACE = ("waveform", _REST, _WHITE)
 _FACES = {
-    TrayState.WAITING: ("waveform", QColor("#4A5061"), QColor("#FFFFFF")),
-    TrayState.BY_HAND: ("microphone", QColor("#4A5061"), QColor("#C9CEDA")),
-    TrayState.ASLEEP: ("theme-dark", QColor("#4A5061"), QColor("#C9CEDA")),
-    TrayState.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#FFFFFF")),
-    TrayState.LISTENING: ("microphone", QColor("#55C9B5"), QColor("#06231E")),
-    TrayState.THINKING: ("waveform", QColor("#A99EF4"), QColor("#1A1440")),
-    TrayState.SPEAKING: ("loudspeaker", QColor("#F2A66B"), QColor("#2A1606")),
-}
-_PHASES = {
-    Phase.LISTENING: TrayState.LISTENING,
-    Phase.THINKING: TrayState.THINKING,
-    Phase.SPEAKING: TrayState.SPEAKING,
+    Mood.STARTING: ("waveform", _REST, _FAINT),
+    Mood.ASLEEP: ("theme-dark", _REST, _FAINT),
+    Mood.MUTED: ("microphone-off", _REST, _WHITE),
+    Mood.LISTENING: ("microphone", QColor("#55C9B5"), QColor("#06231E")),
+    Mood.THINKING: ("waveform", QColor("#A99EF4"), QColor("#1A1440")),
+    Mood.SPEAKING: ("loudspeaker", QColor("#F2A66B"), QColor("#2A1606")),
 }
 
 
@@ -87,23 +63,14 @@ class Tray(QObject):
         self._handler, self._parts = handler, parts
         self._is_available = is_available
         self._phase = Phase.IDLE
+        self.mood = Mood.STARTING
         self.icon: QSystemTrayIcon | None = None  # None = no tray yet, or not wanted
         self.menu = QMenu()  # which only a widget could be the parent of
         self.destroyed.connect(self.menu.deleteLater)
         self._fill()
-        self.menu.aboutToShow.connect(self._show)
+        self.menu.aboutToShow.connect(self._show_entries)
         self._looking = QTimer(self, interval=_LOOK_MS)
         self._looking.timeout.connect(self.look)
-
-    @property
-    def state(self) -> TrayState:
-        if self._phase in _PHASES:
-            return _PHASES[self._phase]
-        if self._parts.is_muted:
-            return TrayState.MUTED
-        if self._parts.is_asleep:
-            return TrayState.ASLEEP
-        return TrayState.WAITING if self._parts.is_hands_free else TrayState.BY_HAND
 
     @property
     def is_there(self) -> bool:
@@ -130,26 +97,26 @@ class Tray(QObject):
         self.icon = QSystemTrayIcon(self)
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
-        self._show()
+        self._show_mood()
         self.icon.show()
         self.came.emit()
 
-    def on_event(self, event: Event) -> None:
-        match event:
-            case PhaseChanged(_, phase):
-                self._phase = phase
-            case SleepChanged() | SettingChanged(SettingKey.MUTED | SettingKey.HANDS_FREE):
-                pass  # `parts` has it
-            case _:
-                return
-        self._show()
+    def on_event(self, event: api.Event) -> None:
+        if isinstance(event, api.PhaseChanged):
+            self._phase = event.phase
+        now = mood(self._phase, self._parts)
+        if now is not self.mood:
+            self.mood = now
+            self._show_mood()
 
-    def _show(self) -> None:
+    def _show_mood(self) -> None:
+        if self.icon is not None:
+            self.icon.setIcon(face(self.mood))
+            self.icon.setToolTip(f"Rubato: {tr(self.mood.value)}")
+
+    def _show_entries(self) -> None:
         self.hands_free.setChecked(self._parts.is_hands_free)
         self.talk.setText(tr("Done talking") if self._handler.is_talking else tr("Talk"))
-        if self.icon is not None:
-            self.icon.setIcon(face(self.state))
-            self.icon.setToolTip(f"Rubato: {tr(self.state.value)}")
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.Trigger:
@@ -158,31 +125,32 @@ class Tray(QObject):
             self._handler.do(Order.STOP)
 
     def _fill(self) -> None:
-        handler, menu = self._handler, self.menu
-        menu.addAction(tr("Show the window")).triggered.connect(lambda: handler.do(Order.SHOW))
-        menu.addSeparator()
-        self.talk = menu.addAction(tr("Talk"))
-        self.talk.triggered.connect(lambda: handler.do(Order.TOGGLE))
-        menu.addAction(tr("Stop the reply")).triggered.connect(lambda: handler.do(Order.STOP))
-        read = menu.addAction(tr("Read the selection"))
-        read.triggered.connect(lambda: handler.do(Order.SELECTION))
-        menu.addAction(tr("Faster")).triggered.connect(lambda: handler.do(Order.FASTER))
-        menu.addAction(tr("Slower")).triggered.connect(lambda: handler.do(Order.SLOWER))
-        self.hands_free = menu.addAction(tr("Hands-free"))
+        self._offer(tr("Show the window"), Order.SHOW)
+        self.menu.addSeparator()
+        self.talk = self._offer(tr("Talk"), Order.TOGGLE)
+        self._offer(tr("Stop the reply"), Order.STOP)
+        self._offer(tr("Read the selection"), Order.SELECTION)
+        self._offer(tr("Faster"), Order.FASTER)
+        self._offer(tr("Slower"), Order.SLOWER)
+        self.hands_free = self.menu.addAction(tr("Hands-free"))
         self.hands_free.setCheckable(True)
         self.hands_free.triggered.connect(self._on_hands_free)
-        menu.addSeparator()
-        menu.addAction(tr("Settings…")).triggered.connect(self.settings_chosen)
-        menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
+        self.menu.addSeparator()
+        self.menu.addAction(tr("Settings…")).triggered.connect(self.settings_chosen)
+        self.menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
+
+    def _offer(self, words: str, order: Order) -> QAction:
+        entry = self.menu.addAction(words)
+        entry.triggered.connect(lambda: self._handler.do(order))
+        return entry
 
     def _on_hands_free(self, on: bool) -> None:
-        self._handler.post(ChangeSetting(SettingKey.HANDS_FREE, on))
-        self._show()
+        self._handler.post(api.ChangeSetting(api.SettingKey.HANDS_FREE, on))
 
 
-def face(state: TrayState) -> QIcon:
-    """Return the icon of a state, in the sizes that panels need."""
-    name, ground, ink = _FACES[state]
+def face(shown: Mood) -> QIcon:
+    """Return the icon of a mood, in the sizes that panels need."""
+    name, ground, ink = _FACES.get(shown, _READY_FACE)
     icon = QIcon()
     for size in _SIZES:
         image = QPixmap(size, size)

@@ -5,7 +5,6 @@ Invariant: it reads no file; the engine sends a chapter when it is needed. Remov
 the list leaves its file.
 """
 
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -20,7 +19,7 @@ from app.look.controls import ElidedBox, IconButton, button
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
 from app.look.layout import TOP, Spring, column, fill, placed, row, wide
-from app.look.page import CardRow, Page, take_away
+from app.look.page import CardRow, OnDemand, Page, take_away
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from app.reading.export import BookExport
@@ -263,19 +262,12 @@ class ReadingPage(Page):
         self.nothing.setVisible(not self.rows and not self.book.isVisible())
 
 
-class Reading:
-    """Creates the page when it is first needed, so that the main window opens sooner."""
+class Reading(OnDemand[ReadingPage]):
+    """Opens the page of documents, also for a document that is opened elsewhere."""
 
     def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
+        super().__init__(partial(ReadingPage, post, theme, window))
         self._post = post
-        self._make: Callable[[], ReadingPage] = partial(ReadingPage, post, theme, window)
-        self._page: ReadingPage | None = None  # None = never opened
-
-    def open(self) -> ReadingPage:
-        """Open the page in front of other windows."""
-        self._page = self._page or self._make()
-        self._page.open_beside()
-        return self._page
 
     def take(self, data: QMimeData) -> bool:
         """Open a dropped document, which opens the page too; False if there is none."""
@@ -285,6 +277,6 @@ class Reading:
         return path is not None
 
     def on_event(self, event: api.Event) -> None:
-        page = self.open() if isinstance(event, api.DocumentOpened) else self._page
-        if page is not None:
-            page.on_event(event)
+        if isinstance(event, api.DocumentOpened):
+            self.open()
+        super().on_event(event)

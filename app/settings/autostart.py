@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.background_job import own_command
 from app.desktop_entry import APP_ID, entry, put
-from app.devices import Devices
 from app.language import mark, tr
 from app.look.label import WrappingLabel
 from app.look.theme import Theme
 from app.settings.fields import SettingRow
 from app.settings.form import Field
+from app.status.parts import Parts
 from engine.api import settings
 
 _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"  # below HKEY_CURRENT_USER
@@ -106,8 +106,8 @@ class LoginRow(SettingRow):
     because the person may have changed that elsewhere. `fault`: the reason why a change failed.
     """
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(_FIELD, theme, devices, parent)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(_FIELD, theme, parts, parent)
         self.fault = WrappingLabel("", self)
         self.fault.hide()
         self.column.addWidget(self.fault)

@@ -8,7 +8,6 @@ import sys
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QWidget
 
-from app.devices import Devices
 from app.language import tr
 from app.look.controls import button, icon
 from app.look.layout import LEFT, Item, Scrolled, Spring, column, page_in, placed, wide
@@ -18,8 +17,7 @@ from app.settings.autostart import LoginRow
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
 from app.settings.names import NamesRow
-from app.settings.screen_reader import ScreenReaderRow
-from app.settings.server import Server, ServerRow
+from app.settings.server import ScreenReaderRow, Server, ServerRow
 from app.settings.wake_training import WakeTrainingRow
 from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, SettingKey, Value
@@ -46,7 +44,6 @@ class SettingsDialog(QDialog):
         self,
         form: Form,
         theme: Theme,
-        devices: Devices,
         parts: Parts,
         parent: QWidget,
     ) -> None:
@@ -54,7 +51,6 @@ class SettingsDialog(QDialog):
         self._form = form
         self._values = form.values
         self._theme = theme
-        self._devices = devices
         self._parts = parts
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, SettingRow]] = []
@@ -64,7 +60,6 @@ class SettingsDialog(QDialog):
         self.names = NamesRow(self._values, self)
         self.names.hear.connect(self.hear)
         self.setWindowTitle(tr("Settings"))
-        self.setModal(False)
         self.resize(in_lines(self, 620, 600))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
@@ -89,13 +84,12 @@ class SettingsDialog(QDialog):
                 self._show_values()
             case DevicesChanged():
                 for each in self._editors:
-                    each.offer_devices(self._devices)
+                    each.refresh()
 
     def show_part(self, part: Part | None, section: str = "") -> None:
-        """Show the page with a part of the assistant, or with a section of the settings
-        ("audio")."""
+        """Show the page with a part of the assistant or a section of the settings ("audio")."""
         for index, page in enumerate(PAGES):
-            if (part is not None and page.part is part) or section in page.sections:
+            if part in page.parts or section in page.sections:
                 self.tabs.setCurrentIndex(index)
         bring_to_front(self)
 
@@ -125,29 +119,26 @@ class SettingsDialog(QDialog):
     def _make_page(self, page: Page) -> QWidget:
         content = page_in()
         shown: list[Item] = []
-        if page.at_login:
-            shown.append(LoginRow(self._theme, self._devices, content))
+        if page.more == "login":
+            shown.append(LoginRow(self._theme, self._parts, content))
         fields = page.fields(self._form.kind)
         shown += [self._make_row(each, content) for each in fields if not each.shown.advanced]
         if advanced := [each for each in fields if each.shown.advanced]:
             shown.append(self._make_fold(advanced, content))
-        window = self.parentWidget()
-        if page.serves and window is not None and (server := window.findChild(Server)):
-            shown.append(ServerRow(server, content))
-        if page.serves and sys.platform == "linux":
-            shown.append(ScreenReaderRow(content))
-        if page.teaches:
-            shown.append(self.wake_training)
-        if page.names:
-            shown.append(wide(self.names))
-        column(
-            *shown,
-            *([] if page.names else [Spring()]),
-            on=content,
-            margins=(22, 18, 22, 18),
-            spacing=18,
-        )
+        match page.more:
+            case "server":
+                shown += self._make_server_rows(content)
+            case "lesson":
+                shown.append(self.wake_training)
+        shown.append(wide(self.names) if page.more == "names" else Spring())
+        column(*shown, on=content, margins=(22, 18, 22, 18), spacing=18)
         return Scrolled(content, self)
+
+    def _make_server_rows(self, content: QWidget) -> list[QWidget]:
+        window = self.parentWidget()
+        server = window.findChild(Server) if window is not None else None
+        rows: list[QWidget] = [] if server is None else [ServerRow(server, content)]
+        return [*rows, ScreenReaderRow(content)] if sys.platform == "linux" else rows
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
         """Create the button "Advanced" and the rows that it shows."""
@@ -170,7 +161,7 @@ class SettingsDialog(QDialog):
             fold.setIcon(icon(name, self._theme.colour("muted")))
 
     def _make_row(self, field: Field, parent: QWidget) -> QWidget:
-        row = SettingRow(field, self._theme, self._devices, parent)
+        row = SettingRow(field, self._theme, self._parts, parent)
         row.editor.edited.connect(lambda value, key=field.key: self._on_edited(key, value))
         self._editors.append(row.editor)
         self._rows.append((field, row))

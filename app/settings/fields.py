@@ -4,13 +4,13 @@ Invariant: showing a value never reports a change; a text is reported when it is
 letter by letter.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
-from app.devices import DEFAULT_LABEL, Devices
 from app.keys import native
 from app.language import tr, translated
 from app.look.controls import ElidedBox, IconButton, Switch
@@ -20,11 +20,11 @@ from app.look.layout import column, row, wide
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.settings.form import Field
+from app.status.parts import Parts
 from engine.api import HEARD, SPOKEN, Part, Value, language_of_system, settings
 
 Entry = settings.Entry
-
-
+Options = list[tuple[str, str]]
 _NAMED_BY_QT = {"jw": "jv"}  # Whisper's code of Javanese
 _MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
 _TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
@@ -52,43 +52,47 @@ class Editor(QWidget):
     def show_value(self, value: Value) -> None:
         raise NotImplementedError
 
-    def offer_devices(self, devices: Devices) -> None:
-        """Update the choices after a change of devices. Editors of other settings ignore this."""
+    def refresh(self) -> None:
+        """Offer the choices that exist now. Editors without choices ignore this."""
 
 
-def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
+def editor(field: Field, theme: Theme, parts: Parts, parent: QWidget) -> Editor:
     """Return an editor for the values that the field allows."""
     match field.rule:
         case settings.Choice(labels):
             options = [(word, translated(label)) for word, label in labels.items()]
-            return ChoiceEditor(field, options, parent)
+            return ChoiceEditor(field, lambda: options, parent)
         case settings.Range():
             return NumberEditor(field, field.rule, parent)
         case settings.Flag():
             return FlagEditor(field, theme, parent)
         case settings.Pattern():
-            return _text_editor(field, theme, devices, parent)
+            return _text_editor(field, theme, parts, parent)
 
 
-def _text_editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
+def _text_editor(field: Field, theme: Theme, parts: Parts, parent: QWidget) -> Editor:
     match field.shown.entry:
         case None:
-            return LineEditor(field, parent)
+            return TextEditor(field, QLineEdit(), parent)
         case Entry.PARAGRAPH:
-            return ParagraphEditor(field, parent)
+            return TextEditor(field, _Paragraph(), parent)
         case Entry.FILE | Entry.FOLDER:
             return LocationEditor(field, theme, parent)
-        case Entry.KEY:
-            return KeyEditor(field, _KeyLine(), parent)
-        case Entry.CHORD:
-            return KeyEditor(field, _ChordLine(), parent)
-        case Entry.MICROPHONE | Entry.LOUDSPEAKER:
-            return DeviceEditor(field, devices, parent)
+        case Entry.KEY | Entry.CHORD:
+            return KeyEditor(field, parent)
+        case Entry.MICROPHONE:
+            return ChoiceEditor(field, lambda: _devices(parts, Part.MICROPHONE), parent)
+        case Entry.LOUDSPEAKER:
+            return ChoiceEditor(field, lambda: _devices(parts, Part.LOUDSPEAKER), parent)
         case Entry.LANGUAGE:
-            return ChoiceEditor(field, _languages(), parent)
+            return ChoiceEditor(field, _languages, parent)
 
 
-def _languages() -> list[tuple[str, str]]:
+def _devices(parts: Parts, part: Part) -> Options:
+    return [("", tr("System default")), *((name, name) for name in parts.devices(part))]
+
+
+def _languages() -> Options:
     """Return the recogniser's languages, each by its own name."""
     named = sorted(((code, _own_name(code)) for code in HEARD), key=lambda each: each[1].casefold())
     system = tr("That of the system ({language})", language=_own_name(language_of_system()))
@@ -104,17 +108,19 @@ def _own_name(code: str) -> str:
 
 
 class ChoiceEditor(Editor):
-    def __init__(self, field: Field, options: list[tuple[str, str]], parent: QWidget) -> None:
-        self._box = ElidedBox()
+    """A choice of the (value, label) pairs that `options` returns."""
+
+    def __init__(self, field: Field, options: Callable[[], Options], parent: QWidget) -> None:
+        self._box, self._options = ElidedBox(), options
         super().__init__(field, self._box, parent)
-        self.offer(options)
+        self.refresh()
         self._box.activated.connect(lambda index: self.edited.emit(self._box.itemData(index)))
 
-    def offer(self, options: list[tuple[str, str]]) -> None:
-        """Replace the (value, label) pairs; the selection stays if its value still exists."""
+    def refresh(self) -> None:
+        """Offer the choices that exist now; the selection stays."""
         chosen = self._box.currentData()
         self._box.clear()
-        for value, label in options:
+        for value, label in self._options():
             self._box.addItem(one_line(label), value)
         self.show_value(chosen)
 
@@ -125,19 +131,6 @@ class ChoiceEditor(Editor):
             self._box.addItem(one_line(value), value)
             index = self._box.count() - 1
         self._box.setCurrentIndex(max(0, index))
-
-
-class DeviceEditor(ChoiceEditor):
-    """The choice of a connected microphone or loudspeaker."""
-
-    def __init__(self, field: Field, devices: Devices, parent: QWidget) -> None:
-        super().__init__(field, [], parent)
-        self.offer_devices(devices)
-
-    def offer_devices(self, devices: Devices) -> None:
-        is_microphone = self.field.shown.entry is Entry.MICROPHONE
-        names = devices.names(Part.MICROPHONE if is_microphone else Part.LOUDSPEAKER)
-        self.offer([("", tr(DEFAULT_LABEL)), *((name, name) for name in names)])
 
 
 class NumberEditor(Editor):
@@ -185,26 +178,13 @@ class NumberEditor(Editor):
 class TextEditor(Editor):
     """Reports a complete text if it differs from the current value."""
 
-    _text = ""
+    def __init__(self, field: Field, line: "QLineEdit | _Paragraph", parent: QWidget) -> None:
+        self.line, self._text = line, ""
+        super().__init__(field, line, parent)
+        line.editingFinished.connect(self._on_finished)
 
     def show_value(self, value: Value) -> None:
         self._text = "" if value is None else str(value)
-
-    def finish(self, text: str) -> None:
-        text = text.strip()
-        if text != self._text:
-            self._text = text
-            self.edited.emit(text)
-
-
-class LineEditor(TextEditor):
-    def __init__(self, field: Field, parent: QWidget) -> None:
-        self.line = QLineEdit()
-        super().__init__(field, self.line, parent)
-        self.line.editingFinished.connect(self._on_finished)
-
-    def show_value(self, value: Value) -> None:
-        super().show_value(value)
         if not self.line.isModified():
             self.line.setText(self._text)
 
@@ -215,17 +195,19 @@ class LineEditor(TextEditor):
 
     def _on_finished(self) -> None:
         self.line.setModified(False)
-        self.finish(self.line.text())
+        text = self.line.text().strip()
+        if text != self._text:
+            self._text = text
+            self.edited.emit(text)
 
 
-class LocationEditor(LineEditor):
+class LocationEditor(TextEditor):
     """A line with a button that opens the system's dialog."""
 
     def __init__(self, field: Field, theme: Theme, parent: QWidget) -> None:
-        super().__init__(field, parent)
+        super().__init__(field, QLineEdit(), parent)
         choose = tr("Choose: {label}", label=tr(field.shown.label))
-        self.browse = IconButton("folder", choose, theme, self, self._on_browse)
-        self.row.addWidget(self.browse)
+        self.row.addWidget(IconButton("folder", choose, theme, self, self._on_browse))
 
     def _on_browse(self) -> None:
         modes = QFileDialog.FileMode
@@ -239,36 +221,34 @@ class LocationEditor(LineEditor):
         )
 
 
-class ParagraphEditor(TextEditor):
-    def __init__(self, field: Field, parent: QWidget) -> None:
-        self._box = _Paragraph()
-        super().__init__(field, self._box, parent)
-        self._box.left.connect(self._on_left)
-
-    def show_value(self, value: Value) -> None:
-        super().show_value(value)
-        if not self._box.document().isModified():
-            self._box.setPlainText(self._text)
-
-    def _on_left(self) -> None:
-        if self._box.document().isModified():
-            self._box.document().setModified(False)
-            self.finish(self._box.toPlainText())
-
-
 class _Paragraph(QPlainTextEdit):
-    """A text of several lines. Tab moves to the next field, as everywhere in the dialog."""
+    """A text of several lines with the interface of a QLineEdit. Tab moves to the next field, as
+    everywhere in the dialog.
+    """
 
-    left = Signal()
+    editingFinished = Signal()  # noqa: N815 - Qt's name
 
     def __init__(self) -> None:
         super().__init__()
         self.setTabChangesFocus(True)
         self.setFixedHeight(int(self.fontMetrics().height()) * 4 + 18)
 
+    def text(self) -> str:
+        return self.toPlainText()
+
+    def setText(self, text: str) -> None:
+        self.setPlainText(text)
+
+    def isModified(self) -> bool:  # noqa: N802 - Qt's name
+        return self.document().isModified()
+
+    def setModified(self, on: bool) -> None:  # noqa: N802 - Qt's name
+        self.document().setModified(on)
+
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self.left.emit()
+        if self.isModified():
+            self.editingFinished.emit()
 
 
 class FlagEditor(Editor):
@@ -284,8 +264,10 @@ class FlagEditor(Editor):
 
 
 class KeyEditor(Editor):
-    def __init__(self, field: Field, line: "_KeyLine", parent: QWidget) -> None:
-        self._line = line
+    """A key, or a chord: a key with modifiers, or none."""
+
+    def __init__(self, field: Field, parent: QWidget) -> None:
+        self._line = _KeyLine(is_chord=field.shown.entry is Entry.CHORD)
         super().__init__(field, self._line, parent)
         self._line.pressed.connect(self._on_pressed)
 
@@ -299,43 +281,44 @@ class KeyEditor(Editor):
 
 class _KeyLine(QLineEdit):
     """A field for one key: the pressed key becomes the value. Keys that move the focus are
-    excepted.
+    excepted. In a field for a chord Backspace removes the key.
     """
 
     pressed = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_chord: bool) -> None:
         super().__init__()
+        self._name_of = _chord_name if is_chord else _key_name
         self.setReadOnly(True)
-        self.setToolTip(tr("Click here, then press the key"))
+        self.setPlaceholderText(tr("None") if is_chord else "")
+        several = tr("Click here, then press the keys; Backspace for none")
+        self.setToolTip(several if is_chord else tr("Click here, then press the key"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        moves = (*_TABS, Qt.Key.Key_Escape, Qt.Key.Key_Return)
-        if key in moves or key in _MODIFIERS or event.modifiers():
+        name = self._name_of(event)
+        if name is None:
             super().keyPressEvent(event)
-            return
-        self.pressed.emit(QKeySequence(key).toString())
-
-
-class _ChordLine(_KeyLine):
-    """A field for a key with modifiers. Backspace removes the key."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setPlaceholderText(tr("None"))
-        self.setToolTip(tr("Click here, then press the keys; Backspace for none"))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        combination = event.keyCombination()
-        if combination.key() in (*_MODIFIERS, *_TABS):
-            QLineEdit.keyPressEvent(self, event)
-        elif event.modifiers() or _is_function(combination.key()):
-            self.pressed.emit(QKeySequence(combination).toString())
-        elif combination.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
-            self.pressed.emit("")
         else:
-            QLineEdit.keyPressEvent(self, event)
+            self.pressed.emit(name)
+
+
+def _key_name(event: QKeyEvent) -> str | None:
+    """Return the name of a pressed key; None if it cannot be a value."""
+    key = Qt.Key(event.key())
+    moves = (*_TABS, Qt.Key.Key_Escape, Qt.Key.Key_Return)
+    is_none = key in moves or key in _MODIFIERS or event.modifiers()
+    return None if is_none else QKeySequence(key).toString()
+
+
+def _chord_name(event: QKeyEvent) -> str | None:
+    """Return the name of the pressed keys; None if they cannot be a value."""
+    combination = event.keyCombination()
+    key = combination.key()
+    if key in (*_MODIFIERS, *_TABS):
+        return None
+    if event.modifiers() or _is_function(key):
+        return QKeySequence(combination).toString()
+    return "" if key in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete) else None
 
 
 def _is_function(key: Qt.Key) -> bool:
@@ -346,9 +329,9 @@ def _is_function(key: Qt.Key) -> bool:
 class SettingRow(QWidget):
     """A setting's label, its editor, and a line of help."""
 
-    def __init__(self, field: Field, theme: Theme, devices: Devices, parent: QWidget) -> None:
+    def __init__(self, field: Field, theme: Theme, parts: Parts, parent: QWidget) -> None:
         super().__init__(parent)
-        self.editor = editor(field, theme, devices, self)
+        self.editor = editor(field, theme, parts, self)
         label = Label(tr(field.shown.label), self, size=0.95, strong=True)
         label.setBuddy(self.editor.control)  # else its current text is its name on Linux
         self._help = tr(field.shown.help)

@@ -30,16 +30,9 @@ class Field:
 @dataclass(frozen=True)
 class Page:
     title: str
-    part: Part | None  # the part whose status row opens this page; None = no part
+    parts: tuple[Part, ...]  # the rows of the status that open this page
     sections: tuple[str, ...]
-    # Begins with the row that starts Rubato at login, which is not a setting.
-    at_login: bool = False
-    # Ends with the address and the token of the server.
-    serves: bool = False
-    # Ends with the part that teaches the wake phrase, which is none either.
-    teaches: bool = False
-    # Consists of the list of names.
-    names: bool = False
+    more: str = ""  # what it has beside settings: start at login, server, lesson, names
 
     def fields(self, kind: type[Settings] = Settings) -> list[Field]:
         """Return the page's rows from top to bottom."""
@@ -54,15 +47,15 @@ class Page:
 
 
 PAGES = (
-    Page(mark("Sound"), Part.MICROPHONE, ("audio",)),
-    Page(mark("Recogniser"), Part.RECOGNISER, ("recogniser",)),
-    Page(mark("Wake phrase"), None, ("wake",), teaches=True),
-    Page(mark("Language model"), Part.LANGUAGE_MODEL, ("language_model", "person")),
-    Page(mark("Voice"), Part.SYNTHESISER, ("speech",)),
-    Page(mark("Names"), None, (), names=True),
-    Page(mark("Window"), None, ("window", "history")),
-    Page(mark("Always there"), None, ("presence",), at_login=True),
-    Page(mark("Other programs"), None, ("serve",), serves=True),
+    Page(mark("Sound"), (Part.MICROPHONE, Part.LOUDSPEAKER), ("audio",)),
+    Page(mark("Recogniser"), (Part.RECOGNISER,), ("recogniser",)),
+    Page(mark("Wake phrase"), (), ("wake",), more="lesson"),
+    Page(mark("Language model"), (Part.LANGUAGE_MODEL,), ("language_model", "person")),
+    Page(mark("Voice"), (Part.SYNTHESISER,), ("speech",)),
+    Page(mark("Names"), (), (), more="names"),
+    Page(mark("Window"), (), ("window", "history")),
+    Page(mark("Always there"), (), ("presence",), more="login"),
+    Page(mark("Other programs"), (), ("serve",), more="server"),
 )
 
 

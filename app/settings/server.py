@@ -1,7 +1,8 @@
-"""The server for other programs (`rubato serve`) beside the window, and its row in the settings.
+"""The voices for other programs: the server (`rubato serve`) beside the window, speech-dispatcher,
+and their rows in the settings.
 
-Invariant: it is a separate process, so its clients cannot reach the window's conversation. It runs
-while it is switched on and ends with the program.
+Invariant: the server is a separate process, so its clients cannot reach the window's conversation.
+It runs while it is switched on and ends with the program.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,13 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.background_job import BackgroundJob, texts_of
-from app.language import tr
+from app.background_job import BackgroundJob, own_command, texts_of
+from app.language import tr, translated
 from app.look.controls import button
 from app.look.label import WrappingLabel
 from app.look.layout import LEFT, column, placed
-from engine.api import Settings, Value
+from engine import api
+from engine.api import EngineError, Settings, Value
 
 
 class Server(QObject):
@@ -70,8 +72,7 @@ class Server(QObject):
 
     @property
     def state(self) -> str:
-        """Return one or two sentences on the server's state; empty if the server is switched
-        off."""
+        """Return one or two sentences on the server's state; empty if it is switched off."""
         if self.fault or not self.address:
             waits = tr("The server starts\u2026") if self._job.is_under_way else ""
             return self.fault or waits
@@ -111,3 +112,39 @@ class ServerRow(QWidget):
     def _show(self) -> None:
         self.words.say(self._server.state, kind="danger" if self._server.fault else "muted")
         self.copy.setVisible(bool(self._server.token))
+
+
+class ScreenReaderRow(QWidget):
+    """Installs or removes the module of speech-dispatcher. Linux only."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._installation = api.SpeechDispatcherInstallation()
+        self.words = WrappingLabel("", self)
+        self.change = button("", self, self._on_change)
+        column(self.words, placed(LEFT, self.change), on=self, spacing=8)
+        self._show()
+
+    def _on_change(self) -> None:
+        fault = ""
+        try:
+            if self._installation.is_installed:
+                self._installation.remove()
+            else:
+                self._installation.install([*own_command(), *api.MODULE_COMMAND])
+        except EngineError as error:
+            fault = f"{translated(error.message)} {translated(error.hint)}"
+        self._show(fault)
+
+    def _show(self, fault: str = "") -> None:
+        is_there = self._installation.is_installed
+        state = tr(
+            "Choose the speech synthesizer “rubato” in Orca's settings, from the next login on."
+        )
+        offer = tr(
+            "Orca and other programs that use speech-dispatcher can speak with these voices."
+        )
+        self.words.say(fault or (state if is_there else offer), kind="danger" if fault else "muted")
+        self.change.setText(
+            tr("&Remove from speech-dispatcher") if is_there else tr("&Add to speech-dispatcher")
+        )

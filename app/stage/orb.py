@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.language import tr
 from app.look.theme import Theme
-from app.stage.mood import Mood
+from app.status.parts import Mood
 from engine.api import Event, Levels
 
 _QUIET_DB = -55.0
@@ -224,9 +224,7 @@ class Orb(QWidget):
         return colour if self._theme.is_dark else colour.lighter(135)
 
     def _make_glow(self, radius: float) -> QPixmap:
-        """Render the glow once for each size, mood and theme, because a large gradient is slow to
-        paint.
-        """
+        """Render the glow once for size, mood and theme: a large gradient is slow to paint."""
         glow = self._make_picture(radius)
         colour = self._colour()
         gradient = QRadialGradient(QPointF(radius, radius), radius)

@@ -2,7 +2,7 @@
 notices, which disappears by itself.
 
 Invariant: a fault is never lost and never blocks anything. It stays until it is dismissed or its
-cause is gone. A repeated fault is only counted, and several are shown one at a time.
+cause is gone. A repeated fault is only counted; of several the newest is shown.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,6 @@ class Banner(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._faults: list[_Fault] = []
-        self._index = 0
         self._is_low = False
         self.setProperty("kind", "fault")
         self.setAccessibleName(tr("Fault"))
@@ -58,11 +57,9 @@ class Banner(QFrame):
         self.message = FoldingLabel("", self, strong=True)
         self.hint = FoldingLabel("", self)
         self.fix = button(tr("&Fix…"), self, kind="sign", by_tab=True)
-        self.fix.clicked.connect(lambda: self.fix_wanted.emit(self._faults[self._index].part))
+        self.fix.clicked.connect(lambda: self.fix_wanted.emit(self._faults[-1].part))
         self.counter = Label("", self)
-        earlier, later, dismiss = tr("Earlier fault"), tr("Later fault"), tr("Dismiss this fault")
-        self.earlier = IconButton("chevron-left", earlier, theme, self, lambda: self._leaf(-1))
-        self.later = IconButton("chevron-right", later, theme, self, lambda: self._leaf(1))
+        dismiss = tr("Dismiss this fault")
         self.dismiss = IconButton("close", dismiss, theme, self, self._on_dismissed)
         self._lay_out()
         theme.changed.connect(self._tint)
@@ -104,50 +101,34 @@ class Banner(QFrame):
             self._show()
 
     def _add(self, new: _Fault) -> None:
-        for index, fault in enumerate(self._faults):
+        for fault in list(self._faults):
             if (fault.message, fault.hint) == (new.message, new.hint):
-                fault.count += 1
-                fault.turn, fault.is_bypassed = new.turn, False
-                self._index = index
-                break
-        else:
-            self._faults.append(new)
-            self._index = len(self._faults) - 1
+                new.count += fault.count
+                self._faults.remove(fault)
+        self._faults.append(new)
         self._show()
         announce(self, plain(f"{new.message} {new.hint}"))
 
     def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
-        """Remove the faults whose cause is gone. The visible fault stays if it is not one of
-        them."""
-        read = self._faults[self._index] if self._faults else None
+        """Remove the faults whose cause is gone."""
         self._faults = [fault for fault in self._faults if not is_over(fault)]
-        places = [at for at, fault in enumerate(self._faults) if fault is read]
-        self._index = places[0] if places else max(0, len(self._faults) - 1)
-        self._show()
-
-    def _leaf(self, step: int) -> None:
-        self._index = (self._index + step) % len(self._faults)
         self._show()
 
     def _on_dismissed(self) -> None:
-        del self._faults[self._index]
-        self._index = max(0, min(self._index, len(self._faults) - 1))
+        self._faults.pop()
         self._show()
 
     def _show(self) -> None:
         self.setVisible(bool(self._faults))
         if not self._faults:
             return
-        fault = self._faults[self._index]
+        fault = self._faults[-1]
         times = tr("  ({count} times)", count=fault.count) if fault.count > 1 else ""
         self.message.setText(fault.message + times)
         self.hint.setText(fault.hint)
         # beside the message on one line, where there is room for it, else below it
         has_room = not self._is_one_line or self.width() >= _HINT_FROM
         self.hint.setVisible(bool(fault.hint) and has_room)
-        several = len(self._faults) > 1
-        for widget in (self.earlier, self.counter, self.later):
-            widget.setVisible(several)
         self._lines.setDirection(
             Direction.LeftToRight if self._is_one_line else Direction.TopToBottom
         )
@@ -156,14 +137,14 @@ class Banner(QFrame):
         text = "\n".join(line for line in (fault.message, fault.hint) if line)
         self.setToolTip(tool_tip(text) if self._is_one_line else "")
         self.fix.setVisible(fault.part is not None)
-        self.counter.setText(f"{self._index + 1}/{len(self._faults)}")
+        count = len(self._faults)
+        self.counter.setVisible(count > 1)
+        self.counter.setText(f"1/{count}")
         self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))
 
     @property
     def _is_one_line(self) -> bool:
-        """True if the current fault gets one line: in a low window, beside other faults, or if it
-        is too long.
-        """
+        """True if the fault gets one line: in a low window, beside others, or if too long."""
         lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
         return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
 
@@ -180,8 +161,7 @@ class Banner(QFrame):
     def _lay_out(self) -> None:
         self._lines = column(self.message, wide(self.hint), spacing=2)
         self.icon.setFixedSize(QSize(_ICON, _ICON))
-        buttons = (self.earlier, self.counter, self.later, self.fix, self.dismiss)
-        ends = [placed(MIDDLE, each) for each in buttons]
+        ends = [placed(MIDDLE, each) for each in (self.counter, self.fix, self.dismiss)]
         line = (placed(MIDDLE, self.icon), wide(self._lines), *ends)
         row(*line, on=self, margins=(14, 6, 8, 6), spacing=8)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)

@@ -1,14 +1,27 @@
-"""The state of every part, and of hearing as a whole. The orb, the status rows and their summary,
-the talk button and the greeting have no other source.
+"""The state of every part, of hearing as a whole, and of the assistant in one word, its mood. The
+orb, the status rows and their summary, the talk button and the greeting have no other source.
 
 Invariant: no Qt here. A failed part counts as failed until it reports that it is ready, or until a
-later reply that was spoken to its end has shown that the part works.
+later reply that was spoken to its end has shown that the part works. During a turn the mood is its
+phase; at rest it depends on the parts. It is never "listening" before a microphone is open.
 """
 
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.api import Ending, Event, Failed, Loading, Part, Ready, SleepChanged, TurnEnded
+from app.language import mark
+from engine.api import (
+    DevicesChanged,
+    Ending,
+    Event,
+    Failed,
+    Loading,
+    Part,
+    Phase,
+    Ready,
+    SleepChanged,
+    TurnEnded,
+)
 
 # The parts that a reply heard to its end has shown to work; a typed turn says nothing about
 # microphone and recogniser.
@@ -39,6 +52,7 @@ class Parts:
 
     def __init__(self) -> None:
         self._of = {part: PartRecord() for part in Part}
+        self._devices = DevicesChanged((), (), "", "")
         self.is_hands_free = True
         self.is_muted = False  # not listening at all
         self.is_asleep = False  # listening for the wake phrase alone
@@ -52,6 +66,8 @@ class Parts:
                 self._of[part] = PartRecord(PartState.WORKS, why=why)
             case Failed(part=Part() as part, turn=turn):
                 self._of[part] = PartRecord(PartState.FAILED, turn, self._of[part].why)
+            case DevicesChanged():
+                self._devices = event
             case SleepChanged(asleep, phrase):
                 self.is_asleep, self.wake_phrase = asleep, phrase
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
@@ -62,10 +78,13 @@ class Parts:
     def state(self, part: Part) -> PartState:
         return self._of[part].state
 
+    def devices(self, part: Part) -> tuple[str, ...]:
+        """Return the devices of MICROPHONE or LOUDSPEAKER, without the system's default."""
+        known = self._devices
+        return known.microphones if part is Part.MICROPHONE else known.loudspeakers
+
     def why(self, part: Part) -> str:
-        """Return why 'auto' chose the current engine of a part; empty if the person chose it by
-        name.
-        """
+        """Return why 'auto' chose the engine of a part; empty if the person chose it."""
         return self._of[part].why
 
     @property
@@ -102,3 +121,52 @@ def shown_to_work(part: Part | None, failed: int | None, turn: int) -> bool:
     part and was spoken to its end.
     """
     return failed is not None and failed < turn and part in _IN_A_REPLY
+
+
+class Mood(Enum):
+    """The moods; the values are the words on the screen."""
+
+    STARTING = mark("Getting ready")
+    READY = mark("Ready")
+    ASLEEP = mark("Asleep")  # shown with the phrase that wakes it
+    MUTED = mark("Microphone muted")
+    NO_MICROPHONE = mark("No microphone")
+    ATTENTION = mark("Needs attention")
+    LISTENING = mark("Listening")
+    THINKING = mark("Thinking")
+    SPEAKING = mark("Speaking")
+
+    @property
+    def rests(self) -> bool:
+        """True while nobody speaks and the assistant does not think."""
+        return self not in (Mood.LISTENING, Mood.THINKING, Mood.SPEAKING)
+
+
+_OF_A_TURN = {
+    Phase.LISTENING: Mood.LISTENING,
+    Phase.THINKING: Mood.THINKING,
+    Phase.SPEAKING: Mood.SPEAKING,
+}
+
+
+def mood(phase: Phase, parts: Parts) -> Mood:
+    """Return the mood in a phase of a turn."""
+    if phase is Phase.LISTENING and parts.is_deaf:
+        return Mood.STARTING  # the talk key was pressed too soon
+    if phase is not Phase.IDLE:
+        return _OF_A_TURN[phase]
+    rest = _at_rest(parts)
+    if rest is not Mood.READY:
+        return rest
+    if parts.is_muted:
+        return Mood.MUTED
+    return Mood.ASLEEP if parts.is_asleep else Mood.READY
+
+
+def _at_rest(parts: Parts) -> Mood:
+    """The mood at rest. A missing microphone alone is less serious, because typing works."""
+    if parts.failed == (Part.MICROPHONE,):
+        return Mood.STARTING if parts.is_starting else Mood.NO_MICROPHONE
+    if parts.failed:
+        return Mood.ATTENTION
+    return Mood.STARTING if parts.is_starting else Mood.READY

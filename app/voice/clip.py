@@ -1,92 +1,59 @@
-"""The requirements for making a voice of a recording: a good part of it, a name, the person's
-consent, and perhaps another voice model, which the same button fetches.
+"""The dialog of a recording: its quality, and what a voice made from it needs: a good part of it, a
+name, the person's consent, and perhaps another voice model, which the same button fetches.
 
 Invariant: it reads no audio; the engine inspects a part and reports its quality. Nothing is sent
 until the box is ticked; showing another recording clears it. A recording that waits for a model is
-kept as a voice before that is fetched.
+kept as a voice before that is fetched. The dialog can be closed at any time, with Esc too, without
+keeping anything.
 """
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QLineEdit, QWidget
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
 from app.bridge import Post
-from app.language import tr
+from app.language import decimal, tr
 from app.look.controls import button
-from app.look.label import Label
-from app.look.layout import LEFT, column, placed
-from app.look.plain_text import one_line
+from app.look.label import WrappingLabel
+from app.look.layout import LEFT, column, placed, room_for_window
+from app.look.page import Dialog, bring_to_front
+from app.look.plain_text import one_line, plain
 from app.models import size_of
-from engine.api import AddVoice, ClipInspected, FetchModels, LearnVoice, PreviewVoice
+from engine.api import AddVoice, CancelClip, ClipInspected, FetchModels, LearnVoice, PreviewVoice
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list
 LONGEST_WORDS = 1_000  # characters
-LONGEST_S = 30.0  # of a part; a voice uses at most 20 s
-_USUAL_S = 8.0
-_SHORTEST_S = 1.0
 
 
-class PartChoice(QWidget):
-    """Offers a better part of a recording that is refused or poor, and lets the person choose a
-    part.
-    """
+class BetterPart(QPushButton):
+    """Offers the better part of a recording that is refused or poor."""
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
-        self._post = post
         self._clip: ClipInspected | None = None  # None = none was shown yet
-        self._length_s = 0.0  # of the whole recording
-        self.better = button("", self, self._look_at_better)
-        self.start = _seconds(tr("Where the part begins"), self)
-        self.length = _seconds(tr("How long the part is"), self)
-        self.length.setRange(_SHORTEST_S, LONGEST_S)
-        self.look = button(tr("Chec&k this part"), self, self._look_at_chosen)
-        row = QGridLayout()
-        row.setSpacing(6)
-        row.setColumnStretch(2, 1)
-        for line, (words, box) in enumerate(
-            ((tr("Part from"), self.start), (tr("for"), self.length))
-        ):
-            row.addWidget(Label(words, self), line, 0)
-            row.addWidget(box, line, 1)
-        column(placed(LEFT, self.better), row, placed(LEFT, self.look), on=self, spacing=8)
+        self._post = post
+        self.clicked.connect(self._on_clicked)
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Offer other parts if the recording is not good or is itself a part."""
-        same = self._clip is not None and self._clip.clip == clip.clip
-        if clip.part is None or not same:
-            self._length_s = clip.seconds
         self._clip = clip
-        start_s, seconds = clip.better or clip.part or (0.0, _USUAL_S)
-        self.better.setVisible(clip.better is not None)
-        start, end = _clock(start_s), _clock(start_s + seconds)
-        self.better.setText(tr("Use {start} to {end} instead", start=start, end=end))
-        self.start.setRange(0.0, max(0.0, self._length_s - _SHORTEST_S))
-        self.start.setValue(start_s)
-        self.length.setValue(min(seconds, max(_SHORTEST_S, self._length_s)))
-        poor = not clip.usable or clip.better is not None or clip.part is not None
-        self.setVisible(poor and self._length_s > _SHORTEST_S)
+        self.setVisible(clip.better is not None)
+        if clip.better is not None:
+            start_s, seconds = clip.better
+            start, end = _clock(start_s), _clock(start_s + seconds)
+            self.setText(tr("Use {start} to {end} instead", start=start, end=end))
 
-    def _look_at_better(self) -> None:
+    def _on_clicked(self) -> None:
         if self._clip is not None and self._clip.better is not None:
-            self._look_at(*self._clip.better)
-
-    def _look_at_chosen(self) -> None:
-        self._look_at(self.start.value(), self.length.value())
-
-    def _look_at(self, start_s: float, seconds: float) -> None:
-        if self._clip is not None:
+            start_s, seconds = self._clip.better
             self._post(AddVoice(self._clip.clip, start_s=start_s, seconds=seconds))
-
-
-def _seconds(name: str, parent: QWidget) -> QDoubleSpinBox:
-    box = QDoubleSpinBox(parent)
-    box.setDecimals(1)
-    box.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    box.setSingleStep(0.5)
-    box.setSuffix(" s")
-    box.setAccessibleName(name)
-    return box
 
 
 def _clock(seconds: float) -> str:
@@ -116,8 +83,7 @@ class Consent(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected, words: str = "") -> None:
-        """Offer to create a voice if the recording is suitable. `words`: its transcript, if
-        known."""
+        """Offer a voice of a suitable recording. `words`: its transcript, if known."""
         self._clip = clip
         self.words.setText(words)
         self.words.setVisible(clip.resembles)
@@ -161,3 +127,74 @@ def name_field(parent: QWidget) -> QLineEdit:
     field.setPlaceholderText(tr("What to call this voice"))
     field.setAccessibleName(tr("Name of the new voice"))
     return field
+
+
+_WIDTH = 360  # logical pixels at least
+_LINES = 24  # in line heights: it grows with the text
+
+
+class ClipSheet(Dialog):
+    """The dialog of a recording, not modal."""
+
+    def __init__(self, post: Post, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Recording for a voice"))
+        self.title = WrappingLabel("", self, strong=True)
+        self.facts = WrappingLabel("", self, kind="muted", size=0.92, figures=True)
+        self.advice = WrappingLabel("", self)
+        self.part = BetterPart(post, self)
+        self.consent = Consent(post, self)
+        self.consent.adopt.clicked.connect(self._on_adopted)
+        self.cancel = button(tr("&Cancel"), self, self.reject)
+        self.rejected.connect(lambda: post(CancelClip()))
+        labels = (self.title, self.facts, self.advice)
+        for label in labels:
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        items = (*labels, placed(LEFT, self.part), self.consent, placed(LEFT, self.cancel))
+        self._column = column(*items, on=self, margins=(18, 16, 18, 16), spacing=8)
+
+    def show_waiting(self, clip: Path) -> None:
+        """Show that a recording is being inspected."""
+        self.part.hide()
+        self.consent.hide()
+        self._show(clip.name, tr("checking it…"), "")
+
+    def show_failure(self, message: str) -> None:
+        self._show(self.title.text(), tr("could not be used"), message)
+
+    def show_clip(self, clip: ClipInspected) -> None:
+        """Show length, level and noise of a recording, and how they would affect a voice."""
+        self.part.show_clip(clip)
+        self.consent.show_clip(clip)
+        facts = tr(
+            "{length} · level {level} dB · noise {noise} dB",
+            length=_length(clip.seconds),
+            level=decimal(clip.level_db, 0),
+            noise=decimal(clip.noise_db, 0),
+        )
+        self._show(clip.clip.name, facts, clip.advice)
+
+    def _show(self, title: str, facts: str, advice: str) -> None:
+        self.title.setText(title)
+        self.facts.setText(facts)
+        self.advice.say(advice)
+        self.setAccessibleDescription(plain(f"{title}: {facts}. {advice}"))
+        width = max(_WIDTH, _LINES * self.fontMetrics().height())
+        size = QSize(width, self._column.totalHeightForWidth(width))
+        self.resize(size.boundedTo(room_for_window(self)))
+        first = self.cancel if self.consent.isHidden() else self.consent.name
+        if not self.isVisible() or self.focusWidget() is self.cancel:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+        bring_to_front(self)
+
+    def _on_adopted(self) -> None:
+        if self.consent.isHidden():
+            self.accept()
+
+
+def _length(seconds: float) -> str:
+    """Format a length: 12.3 s, or 4:05 min for a long one."""
+    if seconds < 60:
+        return f"{decimal(seconds, 1)} s"
+    return f"{int(seconds // 60)}:{int(seconds % 60):02d} min"

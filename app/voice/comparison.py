@@ -6,20 +6,18 @@ audible, the assistant ignores the microphone.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from app.background_job import BackgroundJob, texts_of
 from app.bridge import Post
 from app.language import decimal, mark, tr, translated
 from app.look.controls import button
-from app.look.file_dialogs import ask_where
 from app.look.label import Label, WrappingLabel
-from app.look.layout import Spring, card, fill, row
+from app.look.layout import Spring, card, fill
 from app.look.page import Page
 from app.look.plain_text import one_line
 from engine import api
@@ -36,13 +34,10 @@ _STATES = {
     ComparisonState.ABSENT: mark("not here"),
 }
 Form = Callable[[str], str]
-_DELAY_MS, _LONGEST_MS, _STEP_MS = 200, 2000, 50
 
 
 class ComparisonPage(Page):
-    """The page of the comparison, not modal. `command` starts Rubato; None = as this process was
-    started.
-    """
+    """Not modal. `command` starts Rubato; None = as this process was started."""
 
     def __init__(self, post: Post, parent: QWidget, command: Sequence[str] | None = None) -> None:
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
@@ -50,37 +45,20 @@ class ComparisonPage(Page):
         self._job = BackgroundJob(self, command)
         self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
-        self.rows: dict[str, Compared] = {}
         self.text = QLineEdit(api.preview_sentence(), self)
         self.text.setMaxLength(1_000)
         self.text.setAccessibleName(tr("What they say"))
-        self.delay = QSpinBox(self)
-        self.delay.setRange(0, _LONGEST_MS)
-        self.delay.setSingleStep(_STEP_MS)
-        self.delay.setSuffix(tr(" ms"))
-        self.delay.setValue(_DELAY_MS)
-        self.delay.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        between = Label(tr("&Between two words:"), self)
-        between.setBuddy(self.delay)
         self.aloud = QCheckBox(tr("&Play them"), self)
         self.aloud.setChecked(True)
         self.notice = WrappingLabel("", self)
         self.notice.hide()
         self.table = Table(self)
         self.act = button("", self, self._on_act)
-        self.export = button(tr("&Export the table…"), self, self.choose_file)
-        options = row(between, self.delay, 12, self.aloud, Spring())
-        fill(self.head, self.text, options, self.notice)
-        fill(self.body, card(self, self.table), Spring())
-        fill(self.foot, self.act, self.export, Spring())
+        fill(self.head, self.text, self.aloud, self.notice)
+        self._around = card(self, self.table)
+        fill(self.body, self._around, Spring())
+        fill(self.foot, self.act, Spring())
         self._show()
-
-    def choose_file(self) -> QFileDialog:
-        """Ask for the table's file, in a dialog that does not block the program."""
-        return ask_where(
-            self, tr("Export the table"), "comparison.csv", {mark("Table (*.csv)"): "csv"},
-            self._write,
-        )  # fmt: skip
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stop the comparison when the page is closed."""
@@ -92,14 +70,16 @@ class ComparisonPage(Page):
         if self._job.is_under_way:
             self._stop()
             return
-        self.rows.clear()
-        self.table.clear()
+        old, self.table = self.table, Table(self)
+        layout = self._around.layout()
+        assert layout is not None
+        layout.replaceWidget(old, self.table)
+        old.deleteLater()
         self.notice.say("")
         aloud = ("--aloud",) if self.aloud.isChecked() else ()
         if aloud:
             self._post(api.Comparing(True))
-        delay = ("--word-delay", str(self.delay.value()))
-        self._job.start("compare", "--json", *aloud, *delay, "--", self.text.text())
+        self._job.start("compare", "--json", *aloud, "--", self.text.text())
         self._show()
 
     def _stop(self) -> None:
@@ -112,7 +92,6 @@ class ComparisonPage(Page):
             result = Compared.of(line.get("row"))
         except ValueError:
             return  # the line of another command
-        self.rows[result.name] = result
         self.table.show_row(result)
 
     def _on_ended(self, document: dict[str, Any] | None) -> None:
@@ -129,21 +108,20 @@ class ComparisonPage(Page):
     def _show(self) -> None:
         runs = self._job.is_under_way
         self.act.setText(tr("&Stop") if runs else tr("&Speak"))
-        for each in (self.text, self.delay, self.aloud):
+        for each in (self.text, self.aloud):
             each.setEnabled(not runs)
-        self.export.setEnabled(not runs and bool(self.rows))
 
-    def _write(self, path: Path) -> None:
-        try:
-            api.write_comparison(tuple(self.rows.values()), path)
-        except api.EngineError as error:
-            self.notice.say(f"{translated(error.message)} {translated(error.hint)}")
-        else:
-            self.notice.say(tr("The table is in {path}.", path=one_line(str(path))))
+
+class Line(NamedTuple):
+    """The labels of a system."""
+
+    title: WrappingLabel
+    figures: list[Label]
+    note: WrappingLabel
 
 
 class Table(QWidget):
-    """A line for each system, with its results so far."""
+    """A line for each system: its name and figures so far, and below them a note."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -157,46 +135,27 @@ class Table(QWidget):
             heading.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
             self._grid.addWidget(heading, 0, place)
 
-    def clear(self) -> None:
-        """Remove all rows."""
-        for line in self.lines.values():
-            line.remove()
-        self.lines = {}
-
     def show_row(self, result: Compared) -> None:
         """Show the results of a system, in a new row or in its old one."""
-        if result.name not in self.lines:
-            self.lines[result.name] = Line(self, self._grid, 1 + 2 * len(self.lines))
-        self.lines[result.name].show_row(result)
-
-
-class Line:
-    """One system's labels in the grid: its name and figures, and below them a note."""
-
-    def __init__(self, parent: QWidget, grid: QGridLayout, place: int) -> None:
-        right = Qt.AlignmentFlag.AlignRight
-        self.title = WrappingLabel("", parent, strong=True)
-        self.figures = [Label("", parent, figures=True) for _ in _COLUMNS]
-        self.note = WrappingLabel("", parent, kind="muted", size=0.9)
-        grid.addWidget(self.title, place, 0)
-        for number, figure in enumerate(self.figures, 1):
-            grid.addWidget(figure, place, number, right)
-        grid.addWidget(self.note, place + 1, 0, 1, 1 + len(_COLUMNS))
-        self._grid = grid
-
-    def show_row(self, result: Compared) -> None:
+        line = self.lines.get(result.name) or self._add(result.name)
         name = one_line(result.title)
-        self.title.setText(f"{name} · {one_line(result.voice)}" if result.voice else name)
-        for label, column, text in zip(self.figures, _COLUMNS, figures(result), strict=True):
+        line.title.setText(f"{name} · {one_line(result.voice)}" if result.voice else name)
+        for label, column, text in zip(line.figures, _COLUMNS, figures(result), strict=True):
             label.setText(text)
             label.setAccessibleName(f"{name}, {tr(column)}: {text}" if text else "")
-        self.note.say(translated(result.note) or tr(_STATES.get(result.state, "")))
+        line.note.say(translated(result.note) or tr(_STATES.get(result.state, "")))
 
-    def remove(self) -> None:
-        for label in (self.title, *self.figures, self.note):
-            self._grid.removeWidget(label)
-            label.hide()
-            label.deleteLater()
+    def _add(self, name: str) -> Line:
+        place = 1 + 2 * len(self.lines)
+        title = WrappingLabel("", self, strong=True)
+        note = WrappingLabel("", self, kind="muted", size=0.9)
+        line = Line(title, [Label("", self, figures=True) for _ in _COLUMNS], note)
+        self._grid.addWidget(title, place, 0)
+        for number, figure in enumerate(line.figures, 1):
+            self._grid.addWidget(figure, place, number, Qt.AlignmentFlag.AlignRight)
+        self._grid.addWidget(note, place + 1, 0, 1, 1 + len(_COLUMNS))
+        self.lines[name] = line
+        return line
 
 
 def figures(result: Compared) -> tuple[str, ...]:

@@ -1,5 +1,4 @@
-"""The page of voices: all voices, the removed ones, ways to add new ones, and the voices of the
-papers, whose small packs come with the program.
+"""The page of voices: all voices, the removed ones, and ways to add new ones.
 
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened.
 """
@@ -16,10 +15,9 @@ from app.look.controls import ElidedBox, button
 from app.look.file_dialogs import ask_for
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, card, column, fill, row, wide
-from app.look.page import Page, WindowReactivated, take_away
+from app.look.page import Page, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.models import ModelRow
 from app.voice.comparison import ComparisonPage
 from app.voice.learning import Learning
 from app.voice.mixer import VoiceMixer
@@ -43,8 +41,6 @@ _ACCENTS = {
     mark("Brazilian"): "brazilian",
     mark("French"): "french",
 }
-# The built-in voice is a small VoXtream2.
-NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
 
 
@@ -68,12 +64,11 @@ class VoicesPage(Page):
         )
         self.text.setAccessibleName(tr("What a voice says when it is heard"))
         self.sexes, self.accents = self._filter(_SEXES), self._filter(_ACCENTS)
-        self.compare = button(
-            tr("Com&pare voices…"), self, lambda: self.papers.comparison.open_beside()
-        )
+        self.comparison = ComparisonPage(post, self)
+        self.compare = button(tr("Com&pare voices…"), self, self.comparison.open_beside)
         self.notice = WrappingLabel("", self)
         self.notice.hide()
-        self.recorder = VoiceRecorder(post, theme, self)
+        self.recorder = VoiceRecorder(post, self)
         self.record, self._recorder_card = self._opening(
             tr("Record a &voice…"), self.recorder, self.recorder.record
         )
@@ -82,31 +77,19 @@ class VoicesPage(Page):
         self.mix, self._mixer_card = self._opening(tr("&Mix voices…"), self.mixer, self.mixer.one)
         self.mix.hide()
         self._list, self._bin = column(), column()
-        self.papers = Papers(post, theme, self)
         filters = row(wide(self.sexes), wide(self.accents), self.compare, spacing=8)
         fill(self.head, self.text, filters, self.notice)
-        fill(
-            self.body,
-            self._recorder_card,
-            self._mixer_card,
-            self._list,
-            self._bin,
-            self.papers,
-            Spring(),
-        )
+        fill(self.body, self._recorder_card, self._mixer_card, self._list, self._bin, Spring())
         fill(self.foot, self.record, self.take_in, self.mix, Spring())
-        # `rubato voices` may have changed them meanwhile
-        WindowReactivated(self).returned.connect(self._ask_for_lists)
 
     def open_beside(self) -> None:
-        self._ask_for_lists()
+        self._post(api.ListVoices())
         super().open_beside()
 
     def handle(self, event: api.Event) -> bool:
         """Handle an event. Return True if it is about a recording made on this page, so that no
         other part handles it.
         """
-        self.papers.on_event(event)
         match event:
             case api.VoicesListed():
                 self._show_list(event)
@@ -153,7 +136,7 @@ class VoicesPage(Page):
             if letter.isalnum() and name.casefold().startswith(letter):
                 row = self.rows[name]
                 (row.hear if row.hear.isEnabled() else row.pace).setFocus()
-                self.scroll_to(row)
+                self.area.ensureWidgetVisible(row)
                 return
         super().keyPressEvent(event)
 
@@ -169,15 +152,10 @@ class VoicesPage(Page):
         self._mixer_card.hide()
         self.say("")
 
-    def _ask_for_lists(self) -> None:
-        self._post(api.ListVoices())
-        self._post(api.ListModels())
-
     def _opening(
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
     ) -> tuple[QPushButton, QWidget]:
-        """Return a button and the card with `content` that it opens. `first` then gets the
-        focus."""
+        """Return a button and the card with `content` that it opens; `first` gets the focus."""
         frame = card(self, content)
         frame.hide()
         content.leave.clicked.connect(frame.hide)
@@ -185,7 +163,7 @@ class VoicesPage(Page):
         def show() -> None:
             frame.show()
             content.show()
-            self.scroll_to_top()
+            self.area.verticalScrollBar().setValue(0)
             first.setFocus(Qt.FocusReason.OtherFocusReason)
 
         return button(words, self, show), frame
@@ -225,7 +203,7 @@ class VoicesPage(Page):
         if name in self.rows:
             found = self.rows[name]
             (found.choice.hear_all if found.entry.fit else found.hear).setFocus()
-            QTimer.singleShot(0, found, lambda: self.scroll_to(found))  # once it is laid out
+            QTimer.singleShot(0, found, lambda: self.area.ensureWidgetVisible(found))
 
     def _filter(self, kinds: Mapping[str, str]) -> ElidedBox:
         box = ElidedBox(self)
@@ -268,34 +246,3 @@ class VoicesPage(Page):
             each.choice.show_preview(name, state)
             same = each.entry.name.casefold() == name.casefold()
             each.show_preview(state if same else api.PreviewState.OVER)
-
-
-class Papers(QWidget):
-    """A row for each system of the papers, as on the page of models. Choosing a system chooses its
-    voices.
-    """
-
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._made = (post, theme, self)
-        self.rows: dict[str, ModelRow] = {}
-        self.comparison = ComparisonPage(post, self)
-        heading = WrappingLabel(tr("Voices from research papers"), self, strong=True)
-        self._list = column(heading, on=self, spacing=8)
-
-    def on_event(self, event: api.Event) -> None:
-        match event:
-            case api.ModelsListed(entries):
-                self._show_list({entry.name: entry for entry in entries})
-            case api.ModelSettled(name=name) if name in self.rows:
-                self.rows[name].show_settled(event)
-
-    def _show_list(self, entries: dict[str, api.ModelEntry]) -> None:
-        for name in NAMES:
-            if name not in entries:
-                continue
-            if name not in self.rows:
-                post, theme, parent = self._made
-                self.rows[name] = ModelRow(entries[name], post, theme, parent)
-                self._list.addWidget(self.rows[name])
-            self.rows[name].show_entry(entries[name])

@@ -7,9 +7,9 @@ out about it.
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QRectF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.bridge import Post
 from app.language import mark, tr
@@ -19,9 +19,9 @@ from app.look.label import Label, WrappingLabel
 from app.look.layout import column, row, wide
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from app.voice.clip import ClipSheet
 from app.voice.learning import Learning, LearningLine
 from app.voice.page import VoicesPage
-from app.voice.sheet import ClipSheet
 from engine import api
 
 # The first filter of the dialog. Any other file can be chosen too; the engine reports
@@ -65,7 +65,7 @@ class VoiceArea(QWidget):
         self.page: VoicesPage | None = None  # None = it was not opened yet
         self.learning = Learning(post, self, command)
         self._listed: api.VoicesListed | None = None  # None = nothing was listed yet
-        self.target = DropTarget(theme, self)
+        self.target = DropTarget(self)
         self.sheet = ClipSheet(post, self)
         self.line = LearningLine(self.learning, self, choose=self._on_choose)
         self.setAcceptDrops(True)
@@ -136,21 +136,19 @@ class VoiceArea(QWidget):
         self.names.setCurrentIndex(names.index(selected) if selected in names else -1)
 
 
-class DropTarget(QWidget):
+class DropTarget(QFrame):
     """The dashed field on which recordings are dropped."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._is_inviting = False
+        self.setProperty("kind", "drop")
         wanted = tr("Drop a recording of a voice here")
         title = WrappingLabel(wanted, self, size=0.95, strong=True)
         self.facts = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
         self.show_requirements(learns=False)
         for label in (title, self.facts):
             label.take_any_width(whole=True)
-        column(title, self.facts, on=self, margins=(14, 12, 14, 12), spacing=4)
-        theme.changed.connect(self.update)
+        column(title, self.facts, on=self, margins=(12, 10, 12, 10), spacing=4)
 
     def show_requirements(self, *, learns: bool) -> None:
         """Show the requirements of a recording, and whether a voice only learns from it."""
@@ -160,15 +158,5 @@ class DropTarget(QWidget):
 
     def invite(self, on: bool) -> None:
         """Highlight the drop target while a file is dragged over the window."""
-        self._is_inviting = on
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        name = "accent" if self._is_inviting else "control"
-        painter.setPen(QPen(self._theme.colour(name), 1.5, Qt.PenStyle.DashLine))
-        if self._is_inviting:
-            painter.setBrush(self._theme.colour("accent", 0.14))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 12, 12)
-        painter.end()
+        self.setProperty("inviting", on)
+        self.style().polish(self)

@@ -10,9 +10,8 @@ from app.bridge import Post
 from app.language import decimal, mark, tr
 from app.look.controls import LevelMeter, button
 from app.look.label import WrappingLabel
-from app.look.layout import Spring, column, row
-from app.look.theme import Theme
-from app.voice.clip import Consent, PartChoice
+from app.look.layout import LEFT, Spring, column, placed, row
+from app.voice.clip import BetterPart, Consent
 from engine.api import ClipInspected, ClipRecording, DropClip, Event, Failed, Levels, RecordClip
 
 # Some eleven seconds with every English phone, to learn a voice from.
@@ -28,7 +27,7 @@ _CLOSE, _DISCARD = mark("&Close"), mark("&Discard")
 class VoiceRecorder(QWidget):
     """The recorder, hidden until the person opens it."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
         self._recording = False
@@ -37,16 +36,16 @@ class VoiceRecorder(QWidget):
         how = tr("Read this aloud, as you speak, in a quiet room:")
         self.how = WrappingLabel(how, self, kind="muted")
         self.sentence = WrappingLabel(f"“{TO_READ}”", self, size=1.05)
-        self.meter = LevelMeter(tr("Level of the microphone"), theme, self)
+        self.meter = LevelMeter(tr("Level of the microphone"), self)
         self.facts = WrappingLabel("", self, size=0.9, figures=True)
         self.record = button(tr("&Record"), self, self._on_record)
         self.leave = button(tr(_CLOSE), self, self.give_up)
-        self.part = PartChoice(post, self)
+        self.part = BetterPart(post, self)
         self.consent = Consent(post, self)
         self.consent.adopt.clicked.connect(self._on_adopted)
         words = (self.how, self.sentence, self.meter, self.facts)
         buttons = row(self.record, self.leave, Spring())
-        column(*words, self.part, self.consent, buttons, on=self, spacing=8)
+        column(*words, placed(LEFT, self.part), self.consent, buttons, on=self, spacing=8)
         self.hide()
 
     def handle(self, event: Event) -> bool:

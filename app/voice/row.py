@@ -6,7 +6,7 @@ Invariant: a row changes only when the engine reports a change.
 from collections.abc import Callable
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QInputDialog, QWidget
 
 from app.bridge import Post
 from app.language import day, decimal, mark, tr
@@ -25,8 +25,7 @@ _AS_THE_SLIDER = api.settings.SLOWEST - STEP  # the value that means no pace of 
 
 
 class VoiceRow(CardRow):
-    """The row of a voice. `text` returns the sentence of the preview; empty = the fixed
-    sentence."""
+    """The row of a voice. `text` returns the preview's sentence; empty = the fixed one."""
 
     def __init__(
         self,
@@ -42,11 +41,6 @@ class VoiceRow(CardRow):
         self._post = post
         self._text = text
         self._previewed = False
-        self.new_name = QLineEdit(self)
-        self.new_name.setMaxLength(LONGEST_NAME)
-        self.new_name.setAccessibleName(tr("New name of the voice"))
-        self.new_name.editingFinished.connect(self._on_renamed)
-        self.new_name.hide()
         self.actions_of = self.offer(
             {
                 tr("Rename"): self.rename,
@@ -64,7 +58,7 @@ class VoiceRow(CardRow):
         self.pace.valueChanged.connect(self._on_pace)
         self.learning = LearningLine(learning, self, entry.name)
         self.choice = ChoiceByEar(post, text, self)
-        words = column(self.title, self.new_name, self.facts, spacing=2)
+        words = column(self.title, self.facts, spacing=2)
         top = row(wide(words), placed(TOP, self.more), spacing=6)
         bottom = row(self.hear, self.use, Spring(), self.pace, spacing=6)
         items = (top, self.learning, self.choice, bottom)
@@ -105,13 +99,16 @@ class VoiceRow(CardRow):
         self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
         self.hear.setToolTip(tr("It plays once the reply is over") if waits else "")
 
-    def rename(self) -> None:
-        """Let the person edit the name."""
-        self.new_name.setText(one_line(self.entry.name))
-        self.new_name.selectAll()
-        self.title.hide()
-        self.new_name.show()
-        self.new_name.setFocus(Qt.FocusReason.OtherFocusReason)
+    def rename(self) -> QInputDialog:
+        """Ask for a name in a dialog that does not block the program."""
+        dialog = QInputDialog(self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(tr("Rename"))
+        dialog.setLabelText(tr("New name of the voice"))
+        dialog.setTextValue(one_line(self.entry.name))
+        dialog.textValueSelected.connect(self._on_renamed)
+        dialog.open()
+        return dialog
 
     def export(self) -> QFileDialog:
         """Ask for a file in a dialog that does not block the program."""
@@ -132,12 +129,8 @@ class VoiceRow(CardRow):
             api.StopPreview() if self._previewed else api.PreviewVoice(self.entry.name, text)
         )
 
-    def _on_renamed(self) -> None:
-        if not self.new_name.isVisibleTo(self):
-            return  # hiding it ends the editing a second time
-        new = self.new_name.text().strip()
-        self.new_name.hide()
-        self.title.show()
+    def _on_renamed(self, name: str) -> None:
+        new = name.strip()[:LONGEST_NAME]
         if new and new != self.entry.name:
             self._post(api.RenameVoice(self.entry.name, new))
 

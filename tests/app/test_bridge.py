@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
 from app.program import run
-from app.stage.rate import RatePanel
+from app.stage.panel import RatePanel
 from app.window import Window
 from engine import api
 from tests.help.fakes.engine import READY, FakeEngine, speaking_turn

@@ -149,8 +149,7 @@ CASES: dict[str, Callable[[int], tuple[api.Event, ...]]] = {
     "Listening": lambda turn: (api.PhaseChanged(turn, api.Phase.LISTENING),),
     "Thinking": lambda turn: (api.PhaseChanged(turn, api.Phase.THINKING),),
     "Speaking": lambda turn: (api.PhaseChanged(turn, api.Phase.SPEAKING),),
-    "Interrupted": lambda turn: stopped(turn, api.Ending.INTERRUPTED_BY_ESCAPE),
-    "Ready": lambda turn: stopped(turn, api.Ending.COMPLETE),
+    "Ready": lambda turn: stopped(turn, api.Ending.INTERRUPTED_BY_ESCAPE),
 }
 
 
@@ -186,24 +185,6 @@ def test_each_state_is_shown_as_soon_as_the_windows_thread_gets_to_it(qtbot, win
         assert window.stage.orb.accessibleDescription() == words
     with qtbot.waitSignal(bridge.closed):
         bridge.close()
-
-
-def test_a_stopped_reply_says_so_and_then_rests_and_who_interrupts_by_speaking_is_listened_to(
-    window,
-):
-    def shown(*events: api.Event) -> str:
-        for event in events:
-            window.on_event(event)
-        return window.stage.phase.text()
-
-    speaking = api.PhaseChanged(9, api.Phase.SPEAKING)
-    shown(*READY, speaking)
-    assert shown(*stopped(9, api.Ending.INTERRUPTED_BY_STOP)) == "Interrupted"
-    window.stage._stopped.timeout.emit()
-    assert shown() == "Ready"
-    shown(speaking, stopped(9, api.Ending.INTERRUPTED_BY_SPEECH)[0])
-    assert shown(api.PhaseChanged(10, api.Phase.LISTENING)) == "Listening"
-    assert shown(api.PhaseChanged(10, api.Phase.IDLE)) == "Ready"  # nothing was said
 
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size[1] >= 600])

@@ -265,7 +265,7 @@ def other_states(theme: Theme) -> None:
 def comparison(theme: Theme) -> None:
     """All systems, while they speak; on a small screen too."""
     window = fresh(theme, "wide", READY)
-    page = window.side.voices.open_page().papers.comparison
+    page = window.side.voices.open_page().comparison
     page.open_beside()
     for row in COMPARED:
         page.table.show_row(row)

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
 
-from app.conversation.replay import ReplyWord
-from app.conversation.transcript import Span
+from app.conversation.transcript import ReplyWord, Span
 from app.program import make_application, run
 from engine import api
 from engine.history.store import NAME
@@ -145,8 +145,8 @@ class Find(HistoryStory):
         history.rows.setFocus()
         history.rows.selectAll()
         QTest.keyClick(history.rows, Qt.Key.Key_Delete)
-        yield "the question", history.confirmation.isVisible
-        QTest.mouseClick(history.delete, Qt.MouseButton.LeftButton)
+        yield "the question", lambda: history.findChild(QMessageBox) is not None
+        history.findChild(QMessageBox).accept()
         yield "an empty list", lambda: self._kept() == 0
         self.facts["left"] = len(self.window.conversation.transcript.exchanges)
 

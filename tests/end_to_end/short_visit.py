@@ -16,10 +16,9 @@ from PySide6.QtWidgets import QApplication
 
 from app import program
 from app.__main__ import main as rubato
-from app.bridge import EngineLike
 from app.program import make_application
 from app.window import Window
-from engine.api import ConversationsChanged, Event, Part, Ready, Settings, TurnEnded
+from engine.api import ConversationsChanged, Engine, Event, Part, Ready, Settings, TurnEnded
 
 STAY_S = 6.0  # ONNX Runtime first calls home some seconds after it was loaded
 PATIENCE_S = 200.0  # a loaded machine is slow
@@ -30,10 +29,8 @@ def main() -> int:
     seen: list[Event] = []
     open_window = program.run
 
-    def watched(
-        settings: Settings, make: Callable[[Settings, Emit], EngineLike], **how: Any
-    ) -> int:
-        def make_engine(settings: Settings, emit: Emit) -> EngineLike:
+    def watched(settings: Settings, make: Callable[[Settings, Emit], Engine], **how: Any) -> int:
+        def make_engine(settings: Settings, emit: Emit) -> Engine:
             def keep(event: Event) -> None:
                 seen.append(event)
                 emit(event)

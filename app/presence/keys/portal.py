@@ -7,18 +7,15 @@ new session is opened; if it refuses, that is reported once and not tried again 
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from PySide6.QtCore import QObject
+from jeepney import Message
 
 from app.desktop_entry import APP_ID
 from app.language import mark, tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, error_of, is_error, path_of
-from app.presence.keys.source import Action, Chord, KeySource
-
-if TYPE_CHECKING:
-    from jeepney import Message
+from app.presence.keys.global_keys import Action, Chord, KeySource
 
 PORTAL = "org.freedesktop.portal.Desktop"
 PATH = "/org/freedesktop/portal/desktop"
@@ -36,8 +33,8 @@ _REFUSED = mark(
 class PortalKeys(KeySource):
     """The source of keys under Wayland, for one set of keys at a time."""
 
-    def __init__(self, bus: Bus, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bus: Bus) -> None:
+        super().__init__()
         self._bus = bus
         self._wanted: Mapping[Action, Chord] = {}
         self._owner: str | None = None  # None = not known yet; "" = no portal
@@ -100,34 +97,40 @@ class PortalKeys(KeySource):
         else:
             self.lost.emit(tr(_REFUSED))
 
-    def _on_changed(self, message: "Message") -> None:
+    def _on_changed(self, message: Message) -> None:
         if self._is_ours(message):
             self.release_all()  # the key that is released may no longer be one of ours
             self._report_bound(message.body[1])
 
     def _report_bound(self, shortcuts: list[tuple[str, dict[str, Any]]]) -> None:
-        if keys := _bound_keys(shortcuts):
-            self.bound.emit(keys)
+        """Report the keys that the desktop chose, as a line for the person."""
+        words = {action.value: action.words for action in Action}
+        bound = [
+            f"{trigger} ({words[name]})"
+            for name, about in shortcuts
+            if name in words and (trigger := str(about.get("trigger_description", ("s", ""))[1]))
+        ]
+        if bound:
+            self.bound.emit(one_line(tr("The desktop's keys: ") + ", ".join(bound)))
 
-    def _on_key(self, act: Callable[[Action], None], message: "Message") -> None:
+    def _on_key(self, act: Callable[[Action], None], message: Message) -> None:
         if self._is_ours(message):
             for action in Action:
                 if action.value == message.body[1]:
                     act(action)
 
-    def _is_ours(self, message: "Message") -> bool:
+    def _is_ours(self, message: Message) -> bool:
         return bool(self._session) and message.body[0] == self._session
 
     def _ask(self, method: str, signature: str, body: tuple[Any, ...], then: Any) -> None:
-        """Call a method of the portal. `then` is called with the results in the portal's
-        response."""
+        """Call a method of the portal. `then` gets the results of the portal's response."""
         token = self._token()
         *others, options = body
         arguments = (*others, {**options, "handle_token": ("s", token)})
         sender = self._bus.name.removeprefix(":").replace(".", "_")
         self._waiting[f"{PATH}/request/{sender}/{token}"] = then
 
-        def answered(message: "Message") -> None:
+        def answered(message: Message) -> None:
             if is_error(message):
                 self._waiting.clear()
                 reason = one_line(error_of(message))
@@ -135,7 +138,7 @@ class PortalKeys(KeySource):
 
         self._bus.call(SHORTCUTS, method, signature, arguments, answered)
 
-    def _on_response(self, message: "Message") -> None:
+    def _on_response(self, message: Message) -> None:
         then = self._waiting.pop(path_of(message), None)
         if then is None:
             return
@@ -157,14 +160,3 @@ class PortalKeys(KeySource):
     def _token(self) -> str:
         self._requests += 1
         return f"rubato{self._requests}"
-
-
-def _bound_keys(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
-    """Return the keys that the desktop chose, as a line for the person."""
-    words = {action.value: action.words for action in Action}
-    bound = [
-        f"{trigger} ({words[name]})"
-        for name, about in shortcuts
-        if name in words and (trigger := str(about.get("trigger_description", ("s", ""))[1]))
-    ]
-    return one_line(tr("The desktop's keys: ") + ", ".join(bound)) if bound else ""

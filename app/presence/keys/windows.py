@@ -9,9 +9,9 @@ import ctypes.wintypes
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractNativeEventFilter, QByteArray, QCoreApplication, QObject, QTimer
+from PySide6.QtCore import QAbstractNativeEventFilter, QByteArray, QCoreApplication, QTimer
 
-from app.presence.keys.source import Action, Chord, KeySource
+from app.presence.keys.global_keys import Action, Chord, KeySource
 
 _WM_HOTKEY = 0x0312
 _MODIFIERS = {"Alt": 0x1, "Ctrl": 0x2, "Shift": 0x4, "Meta": 0x8}
@@ -24,8 +24,8 @@ _FIRST_ID = 0x5200  # programs may use 0 to 0xBFFF
 class WindowsKeys(KeySource):
     """`user32` is the library of that name, of which only three functions are used."""
 
-    def __init__(self, parent: QObject | None = None, *, user32: Any = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, user32: Any = None) -> None:
+        super().__init__()
         self._user32 = user32 or getattr(ctypes, "windll").user32  # noqa: B009 - not on Linux
         self._chords: dict[Action, Chord] = {}
         self._filter = _HotKeyFilter(self._on_hot_key)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from itertools import product, zip_longest
 from typing import Any
 
-from PySide6.QtCore import QObject, QSocketNotifier
+from PySide6.QtCore import QSocketNotifier
 from Xlib import XK, X, display, error
 
 from app.language import tr
-from app.presence.keys.source import Action, Chord, KeySource
+from app.presence.keys.global_keys import Action, Chord, KeySource
 
 _MASKS = {"Ctrl": X.ControlMask, "Alt": X.Mod1Mask, "Shift": X.ShiftMask, "Meta": X.Mod4Mask}
 _NUM_LOCK = X.Mod2Mask  # its place in all current keyboard maps
@@ -22,8 +22,8 @@ _MEANT = X.ControlMask | X.Mod1Mask | X.ShiftMask | X.Mod4Mask
 class X11Keys(KeySource):
     """Connects at the first grab, to the display `name` or that of the environment."""
 
-    def __init__(self, parent: QObject | None = None, *, name: str | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, name: str | None = None) -> None:
+        super().__init__()
         self._name = name
         self._display: display.Display | None = None  # None = not connected
         self._notifier: QSocketNotifier | None = None
@@ -128,8 +128,7 @@ class X11Keys(KeySource):
                     self.release(action)
 
     def _is_down(self, code: int) -> bool:
-        """Return True while the key is held, although auto-repeat reports it as release and
-        press."""
+        """Return True while the key is held, whatever its auto-repeat reports."""
         assert self._display is not None
         keys = self._display.query_keymap()
         return bool(keys[code // 8] & 1 << code % 8)

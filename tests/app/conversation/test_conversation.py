@@ -89,15 +89,17 @@ def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conv
     assert blocks(conversation) == [said, (Kind.REPLY, "one two"), (Kind.PARTIAL, "bee")]
 
 
-def test_only_the_last_reply_that_lacks_a_model_keeps_the_room_of_its_button(conversation):
-    stopped = api.TurnEnded(3, api.Ending.INTERRUPTED_BY_TEXT, "c", "I can't.", "", "I can't.")
+def test_only_the_last_reply_that_lacks_a_model_has_the_button(conversation):
+    link = conversation.tools.model_link
     tell(conversation, *lacking_turn(1, "a"), *lacking_turn(2, "b"))
-    assert [kind for kind, _ in blocks(conversation)].count(Kind.MODEL_LINK) == 1
-    assert blocks(conversation)[-1][0] is Kind.MODEL_LINK
-    tell(conversation, *lacking_turn(3, "c")[:4], stopped, *lacking_turn(4, "d"))
-    kinds = [kind for kind, _ in blocks(conversation)]
-    assert (kinds.count(Kind.MODEL_LINK), kinds.count(Kind.CAPTION)) == (1, 1)
-    assert kinds[-1] is Kind.MODEL_LINK
+    assert link.isVisibleTo(conversation)
+    conversation.tools.point_at(conversation.transcript.exchanges[0])
+    assert not link.isVisibleTo(conversation)
+    tell(conversation, *spoken_turn(3, "c", "Yes."))
+    conversation.tools.point_at(conversation.transcript.exchanges[2])
+    assert not link.isVisibleTo(conversation)
+    conversation.tools.point_at(conversation.transcript.exchanges[1])
+    assert link.isVisibleTo(conversation)
 
 
 def test_a_reply_that_was_thought_leaves_the_view(conversation):

@@ -10,8 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor, QTextTable
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.markdown import read
-from app.conversation.paragraph import LONGEST, Paragraph, ParagraphShape, Run, Style
+from app.conversation.markdown import LONGEST, Paragraph, ParagraphShape, Run, Style, read
 from app.conversation.transcript import Span
 from app.conversation.view import Conversation
 from engine.api import Ending, Heard, ReplyDelta, WordHeard

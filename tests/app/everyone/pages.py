@@ -6,7 +6,7 @@ Invariant: a page that a person can open is in PAGES; what walks them all is tol
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox, QWidget
 
 from app.about import AboutPage
 from app.keys import KeysCard
@@ -166,9 +166,10 @@ def _history_asks(window: Window) -> QWidget:
 
 def _history_removes(window: Window) -> QWidget:
     _history(window)
-    window.history.rows.item(0).setSelected(True)
+    window.history.rows.item(1).setSelected(True)
     window.history.rows.removal_asked.emit()
-    return window
+    QApplication.processEvents()
+    return window.history.findChild(QMessageBox)
 
 
 def _first_step(number: int) -> Open:
@@ -210,7 +211,7 @@ def _voices_mixed(window: Window) -> QWidget:
 def _comparison(window: Window) -> QWidget:
     """With a table as it grows; what it would start is not there."""
     told(window, *READY)
-    page = window.side.voices.open_page().papers.comparison
+    page = window.side.voices.open_page().comparison
     page.open_beside()
     for row in COMPARED:
         page.table.show_row(row)

@@ -23,7 +23,7 @@ from app.language import LANGUAGES
 from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
 from app.settings.fields import _own_name
-from app.status.row import StatusRow
+from app.status.panel import StatusRow
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
 from engine.api import HEARD, TITLES, Settings, Translatable

@@ -18,8 +18,8 @@ from app import language as words
 from app.language import LANGUAGES, tr
 from app.look.controls import LevelMeter
 from app.stage.orb import Orb
-from app.stage.rate import RateTrace
-from app.voice.sheet import ClipSheet
+from app.stage.panel import RateTrace
+from app.voice.clip import ClipSheet
 from app.window import Window
 from engine import api
 from tests.app.everyone.pages import PAGES, seen, told, words_of

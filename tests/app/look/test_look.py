@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFontDatabase, QGuiApplication, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, button, pixmap
 from app.look.file_dialogs import prefer_the_systems
-from app.look.page import Page, WindowReactivated
+from app.look.page import Page
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
 from app.look.theme import FAMILY, Mode, load_fonts, palettes
-from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
+from engine.api import resource
 from engine.runtime.workers.ears.ears import LEVEL_S
 
 TEXT_ON = {
@@ -113,7 +113,7 @@ def test_every_icon_shows_something(qapp):
 def test_the_bar_is_as_long_as_it_is_loud(qtbot, theme, level_db, fraction):
     parent = QWidget()
     qtbot.addWidget(parent)
-    meter = LevelMeter("Microphone", theme, parent)
+    meter = LevelMeter("Microphone", parent)
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
@@ -123,7 +123,7 @@ def test_the_bar_falls_to_nothing_within_a_second(qtbot, theme):
     """As levels come: one every LEVEL_S."""
     parent = QWidget()
     qtbot.addWidget(parent)
-    meter = LevelMeter("Microphone", theme, parent)
+    meter = LevelMeter("Microphone", parent)
     meter.show_level(LOUD_DB)
     fractions = []
     for _ in range(round(1 / LEVEL_S)):
@@ -131,41 +131,6 @@ def test_the_bar_falls_to_nothing_within_a_second(qtbot, theme):
         fractions.append(meter.fraction)
     assert fractions[1] > 0.5
     assert fractions[-1] == 0.0
-
-
-LEAVES, COMES = QEvent.Type.WindowDeactivate, QEvent.Type.WindowActivate
-
-
-def send(window: QWidget, *kinds: QEvent.Type) -> None:
-    for kind in kinds:
-        QCoreApplication.sendEvent(window, QEvent(kind))
-
-
-def test_only_who_was_away_returns(qtbot):
-    window, returns = QWidget(), []
-    qtbot.addWidget(window)
-    WindowReactivated(window).returned.connect(lambda: returns.append(1))
-    send(window, COMES, COMES)
-    assert returns == []
-    send(window, LEAVES, LEAVES, COMES, COMES)
-    assert returns == [1]
-
-
-@pytest.mark.parametrize("room", ["models", "voices", "history"])
-def test_a_list_in_sight_is_asked_for_again(window, posted, room):
-    window.on_event(SettingChanged("history.keep", "forever"))
-    match room:
-        case "models":
-            place, wanted = window.models.open(), [ListModels()]
-        case "voices":
-            place, wanted = window.side.voices.open_page(), [ListVoices(), ListModels()]
-        case _:
-            window.header.history.click()
-            place, wanted = window, [ListConversations("")]
-    QApplication.processEvents()
-    posted.clear()
-    send(place, LEAVES, COMES)
-    assert posted[-len(wanted) :] == wanted
 
 
 ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -129,7 +129,7 @@ def test_what_a_server_says_is_text(window, page):
 
 
 def test_the_dead_end_is_a_door_to_the_page_and_a_reply_of_the_same_words_is_none(window, posted):
-    model_link = window.conversation.model_link
+    model_link = window.conversation.tools.model_link
     said = "I can't answer that without a language model. Try: spell necessary."
     for events, has_door in (
         (spoken_turn(1, "repeat after me", said), False),

@@ -70,7 +70,7 @@ def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recognis
     with small_hub(tmp_path / "data", monkeypatch, files), whole() as engine:
         person = Person(engine, theme)
         person.window._send(SendText(QUESTION))  # typed: no click
-        person.click(person.window.conversation.model_link)
+        person.click(person.window.conversation.tools.model_link)
         page = person.window.models.open()
         person.see(lambda: "whisper-base" in page.rows)
         assert "1.4 GB" in page.recommended.act.text()

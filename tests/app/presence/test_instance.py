@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app.__main__ import main
 from app.presence import ipc_client
 from app.presence.instance import Claim, Instance
-from app.presence.ipc_client import LONGEST_TEXT, Message, Order, ProgramState
+from app.presence.ipc_client import LONGEST_TEXT, Message, Order
 from tests.help.process.fresh_python import ROOT, prints
 
 # A program that claims, says what became of it, and stays until its standard input ends.
@@ -26,7 +26,7 @@ from PySide6.QtCore import QCoreApplication, QSocketNotifier
 from app.presence.instance import Claim, Instance
 from app.presence.ipc_client import Order
 application = QCoreApplication([])
-instance = Instance(lambda message: "speaking" if message.order is Order.STATUS else "")
+instance = Instance(lambda message: "" if message.order is Order.STOP else "No.")
 claim = instance.claim()
 print(claim.value, flush=True)
 end = QSocketNotifier(0, QSocketNotifier.Type.Read)
@@ -36,7 +36,7 @@ if claim is Claim.OURS:
 """
 
 
-def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(runtime, capsys):
+def test_of_two_starts_at_once_one_is_the_program_and_does_what_it_is_told(runtime, capsys):
     command, pipe = [sys.executable, "-c", STAYS], subprocess.PIPE
     with ExitStack() as stack:  # its end closes their input, and waits for them
         started = [
@@ -47,9 +47,9 @@ def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(runtime,
         ]
         claims = sorted(each.stdout.readline().strip() for each in started)
         assert claims == ["ours", "taken", "taken", "taken"]
-        assert ipc_client.state() is ProgramState.SPEAKING
-        assert ipc_client.tell(Message(Order.STATUS)) == 0
-    assert capsys.readouterr().out == "speaking\n"
+        assert ipc_client.send(Message(Order.STOP)) == ""
+        assert ipc_client.tell(Message(Order.FASTER)) == 1
+    assert capsys.readouterr().err == "rubato: No.\n"
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monke
     [
         *(
             (order.value.split(), Message(order))
-            for order in (Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP, Order.STATUS)
+            for order in (Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP)
         ),
         (["say", "hello there", "--in-window"], Message(Order.SAY, "hello there")),
         (["say", "--in-window", "hello there"], Message(Order.SAY, "hello there")),
@@ -265,14 +265,12 @@ def test_a_folder_where_others_may_write_is_not_believed(runtime):
     assert not ipc_client.is_private(str(link))
 
 
-def test_without_a_running_program_the_command_says_so_and_there_is_no_state(runtime, capsys):
-    assert ipc_client.state() is None
-    for words in (["talk", "toggle"], ["status"]):
-        assert main(words) == 1
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert "not running" in told.err
-        assert "`rubato`" in told.err
+def test_without_a_running_program_the_command_says_so(runtime, capsys):
+    assert main(["talk", "toggle"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "not running" in told.err
+    assert "`rubato`" in told.err
 
 
 def test_the_client_loads_neither_qt_nor_the_engine(runtime):

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.presence import tray as tray_file
 from app.presence.command_handler import CommandHandler
-from app.presence.ipc_client import Message, Order, ProgramState
+from app.presence.ipc_client import Message, Order
 from app.presence.presence import Presence
 from app.presence.tray import Tray
+from app.status.parts import Mood
 from engine import api
+from tests.help.fakes.engine import READY
 
 ALARM = api.TimerRang("It's 7:00 AM. This is your alarm.", 3, api.TimerKind.ALARM)
 LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
@@ -35,12 +36,6 @@ def presence(
     made.begin()
     yield made
     made.end()
-
-
-def test_the_first_steps_show_which_keys_the_desktop_gave(presence, window, qtbot):
-    with qtbot.waitSignal(window.first_start.keys_given) as given:
-        presence.keys.bound.emit("The desktop's keys: F6")
-    assert given.args == ["The desktop's keys: F6"]
 
 
 def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot):
@@ -144,25 +139,8 @@ def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtb
     qtbot.waitUntil(lambda: not window.isMinimized())
 
 
-def state(handler: CommandHandler) -> ProgramState:
-    return ProgramState(handler.on_message(Message(Order.STATUS)))
-
-
-def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_turn(
-    window, handler
-):
-    assert state(CommandHandler()) is ProgramState.STARTING
+def test_before_there_is_a_window_an_order_is_refused():
     assert "starting" in CommandHandler().on_message(Message(Order.STOP))
-    for part in api.Part:
-        assert state(handler) is ProgramState.STARTING
-        window.on_event(api.Ready(part, "any"))
-    assert state(handler) is ProgramState.IDLE
-    for phase in api.Phase:
-        window.on_event(api.PhaseChanged(1, phase))
-        assert state(handler).value == phase.value
-    window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
-    window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
-    assert state(handler) is ProgramState.STARTING
 
 
 @pytest.fixture
@@ -180,22 +158,23 @@ def choose(tray: Tray, words: str) -> None:
 
 def test_it_shows_what_the_assistant_does(tray, window):
     steps = (
-        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.TrayState.LISTENING),
-        (api.PhaseChanged(1, api.Phase.THINKING), tray_file.TrayState.THINKING),
-        (api.PhaseChanged(1, api.Phase.SPEAKING), tray_file.TrayState.SPEAKING),
-        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.TrayState.WAITING),
-        (api.SleepChanged(True, "hey rubato"), tray_file.TrayState.ASLEEP),
-        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.TrayState.LISTENING),
-        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.TrayState.ASLEEP),
-        (api.SettingChanged("audio.muted", True), tray_file.TrayState.MUTED),
-        (api.SettingChanged("audio.muted", False), tray_file.TrayState.ASLEEP),
-        (api.SleepChanged(False, "hey rubato"), tray_file.TrayState.WAITING),
-        (api.SettingChanged("audio.hands_free", False), tray_file.TrayState.BY_HAND),
+        (api.PhaseChanged(1, api.Phase.LISTENING), Mood.LISTENING),
+        (api.PhaseChanged(1, api.Phase.THINKING), Mood.THINKING),
+        (api.PhaseChanged(1, api.Phase.SPEAKING), Mood.SPEAKING),
+        (api.PhaseChanged(1, api.Phase.IDLE), Mood.READY),
+        (api.SleepChanged(True, "hey rubato"), Mood.ASLEEP),
+        (api.PhaseChanged(1, api.Phase.LISTENING), Mood.LISTENING),
+        (api.PhaseChanged(1, api.Phase.IDLE), Mood.ASLEEP),
+        (api.SettingChanged("audio.muted", True), Mood.MUTED),
+        (api.SettingChanged("audio.muted", False), Mood.ASLEEP),
+        (api.SleepChanged(False, "hey rubato"), Mood.READY),
     )
+    for event in READY:
+        window.on_event(event)
     for event, state in steps:
         window.on_event(event)
         tray.on_event(event)
-        assert tray.state is state
+        assert tray.mood is state
         assert tray.icon.toolTip() == f"Rubato: {state.value}"
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from app.devices import Devices
 from app.settings import autostart
 from app.settings.autostart import LoginRow
+from app.status.parts import Parts
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch):
 
 
 def test_the_row_shows_what_is_so_and_why_it_could_not_be_turned(qtbot, theme, configuration):
-    row = LoginRow(theme, Devices(lambda command: None), None)
+    row = LoginRow(theme, Parts(), None)
     qtbot.addWidget(row)
     row.show()
     assert not row.editor.control.isChecked()

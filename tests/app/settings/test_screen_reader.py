@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings.screen_reader import ScreenReaderRow
+from app.settings.server import ScreenReaderRow
 from engine.serve.doors.speech_dispatcher import installation
 
 

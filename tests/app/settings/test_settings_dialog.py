@@ -167,7 +167,7 @@ def test_a_paragraph_that_nobody_changed_is_not_posted_over_a_newer_one(dialog, 
     dialog.show_part(Part.LANGUAGE_MODEL)
     box.setFocus()
     dialog.on_event(SettingChanged("language_model.system_prompt", "Be brief."))
-    box.left.emit()
+    box.editingFinished.emit()
     assert posted == []
     assert box.toPlainText() == "Be brief."
 

@@ -6,7 +6,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.stage.rate import RatePanel
+from app.stage.panel import RatePanel
 from engine.api import Phase, PhaseChanged, RateMeasured, SettingChanged, VoicesChanged
 
 

@@ -7,10 +7,9 @@ from PySide6.QtGui import QFontMetricsF
 
 from app import language
 from app.look.theme import Theme
-from app.stage.mood import Mood, mood
 from app.status.banner import Banner
-from app.status.parts import Parts
-from app.status.row import PartRow, for_people
+from app.status.panel import PartRow, for_people
+from app.status.parts import Mood, Parts, mood
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
 from tests.app.test_window import tell
@@ -169,14 +168,3 @@ def test_the_fault_of_a_device_goes_once_the_one_in_its_place_works(banner, lost
     assert banner.count == 1
     banner.on_event(proof)
     assert banner.count == 0
-
-
-def test_the_fault_being_read_stays_when_another_one_goes(banner):
-    banner.on_event(fault(Part.MICROPHONE))
-    banner.on_event(fault(Part.LOUDSPEAKER))
-    banner.on_event(fault(Part.RECOGNISER))
-    banner.earlier.click()
-    assert banner.message.text() == "The loudspeaker failed."
-    banner.on_event(Ready(Part.MICROPHONE, "usb"))
-    assert banner.message.text() == "The loudspeaker failed."
-    assert banner.counter.text() == "1/2"

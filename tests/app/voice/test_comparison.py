@@ -60,7 +60,6 @@ def run(page: ComparisonPage, qtbot: QtBot) -> None:
 
 def test_what_is_told_is_shown_line_by_line(opened, qtbot, posted):
     page = opened(telling(ABSENT, DONE))
-    assert not page.export.isEnabled()
     run(page, qtbot)
     espeak, llmvox = page.table.lines["espeak"], page.table.lines["llmvox"]
     assert [label.text() for label in espeak.figures] == ["13 ms", "1", "1 %", "4.5"]
@@ -69,31 +68,20 @@ def test_what_is_told_is_shown_line_by_line(opened, qtbot, posted):
     assert not espeak.note.isVisible()
     assert llmvox.note.text() == "There is no pack of LLMVoX on this machine."
     assert posted == [Comparing(True), Comparing(False)]
-    assert page.export.isEnabled()
 
 
-def test_the_command_gets_what_was_chosen_and_the_table_is_exported(
-    opened, qtbot, posted, tmp_path
-):
+def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
     page = opened(telling(DONE))
     found: list[object] = []
     page._job.ended.connect(found.append)
     page.text.setText("--aloud")
-    page.delay.setValue(350)
     page.aloud.setChecked(False)
     run(page, qtbot)
     (document,) = found
     assert isinstance(document, dict)
-    expected = ["compare", "--json", "--word-delay", "350", "--", "--aloud"]
+    expected = ["compare", "--json", "--", "--aloud"]
     assert document["words"] == expected
     assert Comparing(True) not in posted  # nothing is heard
-    dialog = page.choose_file()
-    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
-    dialog.close()
-    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
-    assert "table.csv" in page.notice.text()
-    page._write(tmp_path / "nowhere" / "table.csv")
-    assert "cannot be written" in page.notice.text()
 
 
 def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from engine.api import (
@@ -19,7 +19,6 @@ from engine.api import (
     StopReply,
     VoicesChanged,
 )
-from tests.help.fakes.engine import READY
 
 
 def inspected(*, usable: bool = True) -> ClipInspected:
@@ -92,41 +91,21 @@ def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     assert not sheet.isVisible()
 
 
-@pytest.mark.parametrize("size", [(480, 640), (1100, 780)])
-def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
-    window.resize(*size)
-    for event in READY:
-        window.on_event(event)
-    window.header.details.setChecked(True)
-    for _ in range(8):  # until nothing asks for another layout
-        QApplication.processEvents()
-    status = window.side.status
-    before = status.mapTo(window, QPoint(0, 0)), status.size()
-    window.side.voices.add_file(Path("/a/my_aunt.wav"))
-    poor = replace(inspected(), advice="It is too noisy. " * 5, better=(1.0, 8.0))
-    window.on_event(poor)
-    QApplication.processEvents()
-    assert (status.mapTo(window, QPoint(0, 0)), status.size()) == before
-    sheet = window.side.voices.sheet
-    assert window.rect().contains(sheet.geometry())
-    assert sheet.rect().contains(sheet.cancel.geometry())
-
-
 @pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
 def test_tab_goes_round_in_the_sheet_and_escape_cancels_it_alone(window, posted, qtbot, key):
     window.composer.line.setFocus()
     QApplication.processEvents()
     window.on_event(inspected())
     sheet = window.side.voices.sheet
-    qtbot.waitUntil(sheet.isVisible)
-    assert window.focusWidget() is sheet.consent.name
+    qtbot.waitUntil(sheet.isActiveWindow)
+    assert sheet.rect().contains(sheet.cancel.geometry())
+    assert sheet.focusWidget() is sheet.consent.name
     seen = set()
     for _ in range(9):
-        qtbot.keyClick(window.focusWidget(), key)
-        assert sheet.isAncestorOf(window.focusWidget())
-        seen.add(window.focusWidget())
+        qtbot.keyClick(sheet.focusWidget(), key)
+        seen.add(sheet.focusWidget())
     assert {sheet.consent.name, sheet.consent.agreed, sheet.cancel} <= seen
-    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+    qtbot.keyClick(sheet.focusWidget(), Qt.Key.Key_Escape)
     assert not sheet.isVisible()
     assert CancelClip() in posted
     assert not any(isinstance(each, StopReply) for each in posted)

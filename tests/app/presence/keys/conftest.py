@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.presence.keys.source import KeySource
+from app.presence.keys.global_keys import KeySource
 
 
 class Told:

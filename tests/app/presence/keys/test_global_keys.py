@@ -14,9 +14,8 @@ from PySide6.QtCore import QByteArray
 from app.desktop_entry import APP_ID
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
-from app.presence.keys.global_keys import GlobalKeys
+from app.presence.keys.global_keys import Action, Chord, GlobalKeys, KeySource, parse
 from app.presence.keys.portal import PATH, PORTAL, REGISTRY, REQUEST, SHORTCUTS, PortalKeys
-from app.presence.keys.source import Action, Chord, KeySource, parse
 from app.presence.keys.windows import WindowsKeys
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, StopReply
 from engine.errors import InvalidInput

@@ -1,37 +1,38 @@
-"""The four steps of the first start, one page each.
+"""The first start: one card over the conversation, with four steps that can each be skipped and
+done later.
 
-Invariant: a step changes only the settings that the person changes. Nothing is fetched before the
-person has pressed a button that names the size.
+Invariant: the current step is the setting `window.first_start`, so a killed program continues
+there; STEPS or more means that all are done. The steps are made when one is first shown, which most
+starts never do. Nothing that is said or pressed while the card is visible becomes a turn. A step
+changes only the settings that the person changes. Nothing is fetched before the person has pressed
+a button that names the size.
 """
 
-import sys
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtGui import QHideEvent, QIcon, QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QStackedWidget, QWidget
 
 from app.bridge import Post
-from app.devices import Devices
-from app.keys import native
 from app.language import mark, tr
 from app.look.controls import LevelMeter, button, icon
 from app.look.label import Label, WrappingLabel
-from app.look.layout import LEFT, Spring, column, fill, placed, row
-from app.look.page import take_away
+from app.look.layout import LEFT, Scrolled, Spring, column, fill, page_in, placed, row, wide
+from app.look.page import in_lines, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.models import progress_of, size_of
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import Field, field_of
+from app.status.parts import Parts
 from engine import api
+from engine.api import Event, Part, Ready, SettingKey, TryMicrophone, Value, VoicesChanged
 
 _VOICES = 3  # offered for listening
 _NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
 _SPOKEN = 4  # levels above it, which come ten times a second
-# Offered for everywhere, in this order where another program has the one before.
-GLOBAL_KEYS = ("Ctrl+Alt+Space", "Ctrl+Alt+R", "Pause")
 _HANDS_FREE = Field(
     api.SettingKey.HANDS_FREE,
     api.settings.Flag(),
@@ -52,9 +53,9 @@ class Step(QWidget):
     title = ""
     words = ""
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._devices = theme, devices
+        self._theme, self._parts = theme, parts
         self.editors: list[Editor] = []
         heading = Label(tr(self.title), self, size=1.5, strong=True)
         self.column = column(heading, on=self, spacing=12)
@@ -68,7 +69,7 @@ class Step(QWidget):
 
     def ask(self, field: Field) -> None:
         """Add the editor of a setting, as in the settings dialog."""
-        row = SettingRow(field, self._theme, self._devices, self)
+        row = SettingRow(field, self._theme, self._parts, self)
         row.editor.edited.connect(lambda value: self.changed.emit(field.key, value))
         self.editors.append(row.editor)
         self.column.addWidget(row)
@@ -87,16 +88,16 @@ class Step(QWidget):
         """Handle an event. New devices are added to the choices of the editors."""
         if isinstance(event, api.DevicesChanged):
             for each in self.editors:
-                each.offer_devices(self._devices)
+                each.refresh()
 
 
 class MicrophoneStep(Step):
     title = mark("Can I hear you?")
     words = mark("Say something: the bar moves when your microphone works.")
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
-        self.meter = LevelMeter(tr("Microphone"), theme, self)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
+        self.meter = LevelMeter(tr("Microphone"), self)
         self.column.addWidget(self.meter)
         self.verdict = self.say(tr("I have not heard a voice yet."))
         self.ask(field_of(api.SettingKey.MICROPHONE))
@@ -115,8 +116,8 @@ class VoiceStep(Step):
     title = mark("Can you hear me?")
     words = mark("Press a name to hear a sentence. The marked one will speak to you.")
 
-    def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
+    def __init__(self, post: Post, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
         self._post = post
         self.voices: dict[str, QPushButton] = {}  # by name
         self._row = row(Spring())
@@ -196,48 +197,14 @@ class TalkStep(Step):
     title = mark("How will you talk to me?")
     words = mark("By speaking alone, or with a key that you hold while you speak.")
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
         self.ask(_HANDS_FREE)
-        self._offered = 0  # which of the keys
-        self._key = ""  # the one that is chosen
-        self.everywhere = self.button("", self._on_everywhere)
         self.verdict = self.say("")
-        self._show_key()
 
-    def show_values(self, values: Mapping[str, api.Value]) -> None:
-        super().show_values(values)
-        if values[api.SettingKey.TALK_KEY_EVERYWHERE] != self._key:
-            self._key = str(values[api.SettingKey.TALK_KEY_EVERYWHERE])
-            self._show_key()
-
-    def feel_key(self, *, everywhere: bool = False) -> None:
+    def feel_key(self) -> None:
         """Confirm that the pressed talk key works. The press does not start a turn here."""
-        works = tr("That works: hold it while you speak.")
-        self.verdict.say(tr("That key works everywhere.") if everywhere else works)
-
-    def show_given(self, keys: str) -> None:
-        """Name the keys that the desktop chose, which may differ from the proposed ones."""
-        self.verdict.say(f"{keys}. {tr('Press it now, here or in another program.')}")
-
-    def on_event(self, event: api.Event) -> None:
-        super().on_event(event)
-        match event:
-            case api.Failed(code="global key", message=message, hint=hint):
-                self._offered = (self._offered + 1) % len(GLOBAL_KEYS)
-                self._show_key(f"{message} {hint}")
-
-    def _on_everywhere(self) -> None:
-        self.changed.emit(api.SettingKey.TALK_KEY_EVERYWHERE, GLOBAL_KEYS[self._offered])
-
-    def _show_key(self, fault: str = "") -> None:
-        """Offer a global talk key; if one is chosen, ask the person to try it."""
-        offered = native(GLOBAL_KEYS[self._offered])
-        self.everywhere.setText(tr("Talk from &every program with {key}", key=offered))
-        has_key = bool(self._key) and not fault
-        self.everywhere.setVisible(not has_key and sys.platform != "darwin")
-        ask = tr("Press {key} now, here or in another program.", key=native(self._key))
-        self.verdict.say(fault or (ask if has_key else ""))
+        self.verdict.say(tr("That works: hold it while you speak."))
 
 
 class ModelStep(Step):
@@ -255,6 +222,118 @@ class ModelStep(Step):
         " fetched before you have seen its size."
     )
 
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
+    def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
+        super().__init__(theme, parts, parent)
         self.open = self.button(tr("&Show the models"), lambda: self.models.emit())
+
+
+STEPS = 4
+_LARGEST = (560, 380)  # logical pixels; a comfortable line of text
+
+
+class FirstStart(QWidget):
+    """The card with the four steps.
+
+    Signals:
+        models: the person wants to see the models.
+        key_felt: the talk key was pressed while the card is visible.
+    """
+
+    models = Signal()
+    key_felt = Signal()
+
+    def __init__(
+        self,
+        post: Post,
+        change: Callable[[str, Value], None],
+        theme: Theme,
+        parts: Parts,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._post, self._change, self._theme, self._parts = post, change, theme, parts
+        self.steps: list[Step] = []
+        self.at = 0
+        self._values: Mapping[str, Value] = {}
+        self._voices: VoicesChanged | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.at >= STEPS
+
+    def show_step(self, at: int) -> None:
+        """Show a step, counted from 0; beyond the last one, close the card."""
+        self.at = max(0, at)
+        if self.is_done:
+            return
+        if not self.steps:
+            self._make_steps()
+        self._pages.setCurrentIndex(self.at)
+        self.progress.setText(tr("{at} of {steps}", at=self.at + 1, steps=STEPS))
+        self.back.setEnabled(self.at > 0)
+        self.next.setText(tr("&Done") if self.at + 1 == STEPS else tr("&Next"))
+
+    def show_values(self, values: Mapping[str, Value]) -> None:
+        self._values = values
+        for step in self.steps:
+            step.show_values(values)
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case VoicesChanged():
+                self._voices = event
+            case Ready(part=Part.MICROPHONE) if self.isVisible():  # now it can be tried
+                self._post(TryMicrophone(True))
+        for step in self.steps:
+            step.on_event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._post(TryMicrophone(True))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous() and self.steps:
+            self._post(TryMicrophone(False))
+
+    def _go(self, at: int) -> None:
+        self._change(SettingKey.FIRST_START, at)
+
+    def _make_steps(self) -> None:
+        post, theme, parts = self._post, self._theme, self._parts
+        self.steps = [
+            MicrophoneStep(theme, parts, self),
+            VoiceStep(post, theme, parts, self),
+            talk := TalkStep(theme, parts, self),
+            model := ModelStep(theme, parts, self),
+        ]
+        model.models.connect(self.models)
+        self.key_felt.connect(talk.feel_key)
+        for step in self.steps:
+            step.changed.connect(self._change)
+        self._card = QFrame(self)
+        self._pages = QStackedWidget(self._card)
+        self.progress = Label("", self, kind="muted")
+        self.leave = button(tr("S&kip all"), self, lambda: self._go(STEPS))
+        self.back = button(tr("&Back"), self, lambda: self._go(self.at - 1))
+        self.next = button(tr("&Next"), self, lambda: self._go(self.at + 1), kind="primary")
+        self._lay_out()
+        self.show_values(self._values)
+        if self._voices:
+            self.on_event(self._voices)
+
+    def _lay_out(self) -> None:
+        """Build parents first: Qt restyles a widget when it is reparented."""
+        for step in self.steps:
+            content = page_in()
+            self._pages.addWidget(Scrolled(content, self._pages))
+            column(step, Spring(), on=content, margins=(0, 0, 8, 0))
+        self._card.setProperty("kind", "card")
+        self._card.setMaximumSize(in_lines(self, *_LARGEST))
+        buttons = row(self.leave, self.progress, Spring(), self.back, self.next)
+        pages = wide(self._pages)
+        column(pages, buttons, on=self._card, margins=(24, 20, 24, 16), spacing=12)
+        around = QGridLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self._card, 0, 0)

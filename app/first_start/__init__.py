@@ -1,1 +1,0 @@
-"""The first start: one card, four short steps."""
