@@ -42,17 +42,17 @@ _Lesson = TypeVar("_Lesson")
 
 
 class Learner(ABC):
-    """A network with its losses, on a device."""
+    """A network with its losses, on a device. A stage makes its learner from the run alone."""
 
     averaged: str  # the part whose weights are averaged over the steps
     exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
     shape: Any = None  # a dataclass that the file of its weights carries
 
-    def __init__(self, schedule: Schedule, device: str, **parts: nn.Module) -> None:
+    def __init__(self, run: Run, schedule: Schedule, **parts: nn.Module) -> None:
         """Give all parts one optimiser; a learner that needs more replaces it."""
-        self.schedule, self._device = schedule, torch.device(device)
+        self.schedule, self._device = schedule, torch.device(run.device)
         self._batch_size = schedule.batch
-        every = nn.ModuleList(parts.values()).to(device)
+        every = nn.ModuleList(parts.values()).to(run.device)
         self.parts = parts
         self.optimisers = {"all": optimiser(every, schedule)}
 
@@ -60,7 +60,7 @@ class Learner(ABC):
     def learn(self, share: float, draw: random.Random) -> Losses:
         """Do one step at a finished share of the schedule; return the losses to report."""
 
-    def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         """Return the losses of a batch of validation data. Needed unless validate() is replaced."""
         raise NotImplementedError
 
@@ -89,11 +89,13 @@ class Learner(ABC):
     def _autocast(self) -> torch.autocast:
         return in_bf16(self._device, asked=self.schedule.bf16)
 
-    def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
-        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses."""
-        if total is None:
-            total = torch.stack(list(losses.values())).sum()
-        optimiser_step(total, self.optimisers["all"], self.schedule.clip)
+    def _optimise(self, losses: Losses, **weights: float) -> Losses:
+        """Do one optimiser step on the sum of the losses, each with its weight (1 if none is
+        given; losses of weight 0 are only reported). Return the losses.
+        """
+        factors = dict.fromkeys(losses, 1.0) | weights
+        weighted = [factors[name] * loss for name, loss in losses.items() if factors[name]]
+        optimiser_step(torch.stack(weighted).sum(), self.optimisers["all"], self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
 
 
@@ -189,7 +191,7 @@ class _Training:
         self.learner, self.schedule = learner, learner.schedule
         self._folder, self._key = folder, key
         self.averaged = learner.parts[learner.averaged]
-        self.mean = {name: value.clone() for name, value in self.averaged.state_dict().items()}
+        self.mean = _copied(self.averaged.state_dict())
         self.best: dict[str, Any] = {"loss": math.inf, "weights": {}}
         self.step = 0
         self._begun = time.monotonic()
@@ -225,14 +227,17 @@ class _Training:
         """
         step, schedule = self.step, self.schedule
         if step % schedule.validate_every == 0 or ends:
-            with self._averaged_weights():
-                found = {"step": step, **self.learner.validate()}
+            current = _copied(self.averaged.state_dict())
+            self.averaged.load_state_dict(self.mean)  # what the stage saves
+            found = {"step": step, **self.learner.validate()}
+            self.averaged.load_state_dict(current)
             write_json(self._folder / f"validation-{step:06d}.json", found)
             if schedule.best and found[schedule.best] < self.best["loss"]:
-                weights = {name: value.clone() for name, value in self.mean.items()}
-                self.best = {"loss": found[schedule.best], "weights": weights}
+                self.best = {"loss": found[schedule.best], "weights": _copied(self.mean)}
         if step % schedule.checkpoint_every == 0 or ends:
-            self._save()
+            partial = self._folder / "checkpoint.partial"
+            torch.save(self._content(), partial)
+            partial.replace(self._folder / CHECKPOINT)
 
     def result(self) -> dict[str, Tensor]:
         """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
@@ -247,19 +252,10 @@ class _Training:
             else:
                 self.mean[name].copy_(value)
 
-    @contextmanager
-    def _averaged_weights(self) -> Iterator[None]:
-        """Give the network the averaged weights during a validation, because those are the ones
-        that a stage saves.
-        """
-        current = {name: value.clone() for name, value in self.averaged.state_dict().items()}
-        self.averaged.load_state_dict(self.mean)
-        yield
-        self.averaged.load_state_dict(current)
-
-    def _save(self) -> None:
+    def _content(self) -> dict[str, Any]:
+        """Return the content of a checkpoint."""
         parts, optimisers = self.learner.parts, self.learner.optimisers
-        content = {
+        return {
             "key": self._key,
             "step": self.step,
             "seconds": time.monotonic() - self._begun,
@@ -268,9 +264,6 @@ class _Training:
             "mean": self.mean,
             "best": self.best,
         }
-        partial = self._folder / "checkpoint.partial"
-        torch.save(content, partial)
-        partial.replace(self._folder / CHECKPOINT)
 
     def _restore(self, file: Path) -> None:
         found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")
@@ -289,6 +282,10 @@ class _Training:
         self._begun = time.monotonic() - found["seconds"]
 
 
+def _copied(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in weights.items()}
+
+
 def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]:
     """Train a learner until its schedule ends; return its averaged weights. `key` = fingerprint of
     the recipe and of its training data, which a checkpoint carries. ModelError when a loss is not
@@ -297,9 +294,13 @@ def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]
     training, progress = _Training(learner, run.stage(stage), key), StageProgress(stage, 1.0)
     share = training.share
     while share < 1:
-        losses = training.advance(run, share)
+        losses = {name: float(loss) for name, loss in training.advance(run, share).items()}
+        if not all(map(math.isfinite, losses.values())):
+            hint = "Lower the learning rate; the last checkpoint is from before."
+            raise ModelError(f"The training of '{stage}' diverged: {losses}.", hint=hint)
         share = training.share
-        progress.report(share, f"step {training.step} {_shown(losses, stage)}")
+        shown = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
+        progress.report(share, f"step {training.step} {shown}")
         training.validate_and_save(ends=share >= 1)
     return training.result()
 
@@ -309,12 +310,3 @@ def train_and_save(run: Run, stage: str, learner: Learner) -> None:
     weights = train(run, stage, learner, run.key(stage))
     about = shape_metadata(learner.shape) if learner.shape else None
     save_file(learner.select(weights), run.weights(stage), about)
-
-
-def _shown(losses: Losses, name: str) -> str:
-    """Format the losses. ModelError if one is not finite."""
-    values = {key: float(loss) for key, loss in losses.items()}
-    if not all(map(math.isfinite, values.values())):
-        hint = "Lower the learning rate; the last checkpoint is from before."
-        raise ModelError(f"The training of '{name}' diverged: {values}.", hint=hint)
-    return " ".join(f"{key} {value:.3f}" for key, value in values.items())

@@ -19,7 +19,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.errors import InvalidInput
 from engine.nn.cache import KvCache
 from engine.nn.transformer import (
     Block,
@@ -29,20 +28,11 @@ from engine.nn.transformer import (
     RotaryTable,
     Stored,
     Transformer,
-    TransformerConfig,
     causal_mask,
     group_mask,
 )
-from engine.training.recipe import Stack
 
 EMBEDDING_DEVIATION: Final = 0.06
-
-
-def stack_config(width: int, shape: Stack) -> TransformerConfig:
-    """Return the configuration of a recipe's stack. InvalidInput if its sizes do not fit."""
-    if width % (2 * shape.heads) or shape.heads % shape.kv_heads:
-        raise InvalidInput(f"A width of {width} must be a multiple of twice its stack's heads.")
-    return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
 
 
 def initialise(network: nn.Module) -> None:

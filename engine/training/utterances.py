@@ -25,7 +25,6 @@ from engine.training.corpus.shards import Shard, floats, read_shard, read_shards
 from engine.training.corpus.speakers import Sides, split
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.run import (
-    Result,
     Run,
     Task,
     file_hash,
@@ -100,8 +99,7 @@ def encode_shards(
             arguments = (shard.index, output, key, encoder, (*files, *values))
             tasks.append(Task(shard.index.stem, _encode_shard, arguments))
         outputs.add(output)
-    for _ in run_tasks("encode", tasks, run.workers):
-        pass
+    run_tasks("encode", tasks, run.workers)
     for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of deleted shards
         file.unlink()
 
@@ -193,11 +191,9 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
 
 def _encode_shard(
     index: Path, output: Path, key: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
-) -> Result:
+) -> None:
     """Task: write one shard, encoded."""
-    utterances = _encoder(kind, values).encode(read_shard(index))
-    write(output, utterances, key)
-    return {"utterances": len(utterances)}
+    write(output, _encoder(kind, values).encode(read_shard(index)), key)
 
 
 _encoder = lru_cache(maxsize=1)(lambda kind, values: kind(*values))  # loaded once in a process

@@ -24,6 +24,7 @@ from engine.training.codec.speech import SLOT, SOUND_NUMBERS, CorpusUtterance
 from engine.training.corpus.speakers import Sides, flat
 from engine.training.loop import Learner, Losses, optimiser, optimiser_step
 from engine.training.recipe import Sound
+from engine.training.run import Run
 
 ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
 SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
@@ -161,11 +162,11 @@ class SoundLearner(Learner):
     """Base of learners whose network makes samples. A critic joins late in the schedule."""
 
     def __init__(
-        self, recipe: Sound, speech: Sides[CorpusUtterance], device: str, **parts: nn.Module
+        self, run: Run, recipe: Sound, speech: Sides[CorpusUtterance], **parts: nn.Module
     ) -> None:
         """Make optimisers for the averaged part and for the critic; other parts do not learn."""
         self._critic = Critic()
-        super().__init__(recipe.schedule, device, **parts, critic=self._critic)
+        super().__init__(run, recipe.schedule, **parts, critic=self._critic)
         making, rate, betas = parts[self.averaged], recipe.critic_rate, ADVERSARIAL_BETAS
         self.optimisers = {
             "all": optimiser(making, recipe.schedule, betas=betas),
@@ -182,7 +183,7 @@ class SoundLearner(Learner):
     @abstractmethod
     def _losses(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+    ) -> tuple[Tensor, Tensor, Losses]:
         """Draw a batch from the utterances `side`. Return its samples [B, S], the network's samples
         [B, S], and the losses by name.
         """
@@ -190,17 +191,15 @@ class SoundLearner(Learner):
     def learn(self, share: float, draw: random.Random) -> Losses:
         """Do one step of the network, and of the critic once it is due."""
         pcm, output, losses = self._losses(self._training, draw)
-        recipe = self._sound
         total = torch.stack(list(losses.values())).sum()
-        report = {name: loss.detach() for name, loss in losses.items()}
-        if share >= recipe.adversary_from:
-            windows = slice(recipe.critic_windows)
-            report["critic"] = self._train_critic(pcm[windows], output[windows])
+        if share >= self._sound.adversary_from:
+            windows = slice(self._sound.critic_windows)
+            losses["critic"] = self._train_critic(pcm[windows], output[windows])
             total = total + self._adversarial_loss(pcm[windows], output[windows])
-        optimiser_step(total, self.optimisers["all"], recipe.schedule.clip)
-        return report
+        optimiser_step(total, self.optimisers["all"], self.schedule.clip)
+        return {name: loss.detach() for name, loss in losses.items()}
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         return self._losses(self._validation, draw)[2]
 
     @contextmanager
@@ -210,7 +209,7 @@ class SoundLearner(Learner):
 
     def _decoded(
         self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor
-    ) -> tuple[Tensor, dict[str, Tensor]]:
+    ) -> tuple[Tensor, Losses]:
         """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch [B, 2,
         T], and the losses of its own pitch and of its spectra.
         """

@@ -55,8 +55,24 @@ class CorpusUtterance:
 
     @cached_property
     def pitch(self) -> Tensor:
-        """The pitch, as pitch_track() measures it."""
-        return pitch_track(self)
+        """The pitch, measured by autocorrelation (Boersma, 1993): the logarithm of Hz, and its
+        weight in the loss (1 = voiced), [2, T], one column every 10 ms.
+        """
+        import parselmouth  # training only
+
+        sound = parselmouth.Sound(floats(self.pcm).astype(np.float64), SAMPLE_RATE)
+        pitch = sound.to_pitch_ac(
+            time_step=HOP / SAMPLE_RATE, pitch_floor=LOWEST_HZ, pitch_ceiling=HIGHEST_HZ
+        )
+        moments = np.arange(-(-len(self.pcm) // HOP))
+        places = np.searchsorted(pitch.xs(), (moments + 0.5) * HOP / SAMPLE_RATE)
+        hz = pitch.selected_array["frequency"][np.clip(places, 0, len(pitch.xs()) - 1)]
+        voiced = hz > 0
+        log_hz = np.full(len(hz), np.log(MIDDLE_HZ))
+        if voiced.any():
+            log_hz = np.interp(moments, moments[voiced], np.log(hz[voiced]))
+        weight = np.where(voiced, 1.0, UNVOICED_WEIGHT)
+        return torch.from_numpy(np.stack((log_hz, weight))).float()
 
     def samples(self, start: int, length: int) -> Tensor:
         """Return fp32 samples [length] from `start` on, with zeros outside of the utterance."""
@@ -104,24 +120,3 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
             return
         seconds += shard.seconds
         yield shard
-
-
-def pitch_track(utterance: CorpusUtterance) -> Tensor:
-    """Measure the pitch of an utterance by autocorrelation (Boersma, 1993). Return the logarithm of
-    the pitch in Hz and its weight in the loss (1 = voiced), [2, T], one column every 10 ms.
-    """
-    import parselmouth  # training only
-
-    sound = parselmouth.Sound(floats(utterance.pcm).astype(np.float64), SAMPLE_RATE)
-    pitch = sound.to_pitch_ac(
-        time_step=HOP / SAMPLE_RATE, pitch_floor=LOWEST_HZ, pitch_ceiling=HIGHEST_HZ
-    )
-    moments = np.arange(-(-len(utterance.pcm) // HOP))
-    places = np.searchsorted(pitch.xs(), (moments + 0.5) * HOP / SAMPLE_RATE)
-    hz = pitch.selected_array["frequency"][np.clip(places, 0, len(pitch.xs()) - 1)]
-    voiced = hz > 0
-    log_hz = np.full(len(hz), np.log(MIDDLE_HZ))
-    if voiced.any():
-        log_hz = np.interp(moments, moments[voiced], np.log(hz[voiced]))
-    weight = np.where(voiced, 1.0, UNVOICED_WEIGHT)
-    return torch.from_numpy(np.stack((log_hz, weight))).float()

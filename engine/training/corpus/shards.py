@@ -28,7 +28,7 @@ from engine.training.corpus.utterance import (
     seconds,
 )
 from engine.training.recipe import Recipe
-from engine.training.run import Result, Run, Task, fingerprint, read_json, run_tasks, write_json
+from engine.training.run import Run, Task, fingerprint, read_json, run_tasks, write_json
 from engine.training.teachers import synthesisers, whole_sentences
 from engine.training.teachers.synthesisers import Take
 from engine.tts.kokoro.voices import NAME as KOKORO
@@ -101,8 +101,7 @@ def make_corpus(run: Run) -> dict[str, float]:
         for number, index in enumerate(wanted)
         if not index.is_file()
     ]
-    for _ in run_tasks("corpus", tasks, run.workers):
-        pass
+    run_tasks("corpus", tasks, run.workers)
     hours = sum(shard.seconds for shard in read_shards(folder)) / 3600
     return {"hours": round(hours, 3)}
 
@@ -120,7 +119,7 @@ def shard_key(recipe: Recipe) -> str:
     return fingerprint(recipe.seed, replace(recipe.corpus, hours=1.0))
 
 
-def _make_shard(index: Path, recipe: Recipe, number: int) -> Result:
+def _make_shard(index: Path, recipe: Recipe, number: int) -> None:
     """Task: write one shard, which carries the fingerprint of its recipe."""
     file = index.with_name(TEXTS_FILE)
     texts = tuple(read_json(file)["prose"]) if recipe.corpus.grammar_share < 1 else ()
@@ -139,7 +138,6 @@ def _make_shard(index: Path, recipe: Recipe, number: int) -> Result:
         entries.append(row)
         offset += len(part)
     write_json(index, {"key": shard_key(recipe), "utterances": entries})
-    return {"utterances": len(utterances)}
 
 
 def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]:

@@ -7,7 +7,7 @@ are corrupted, never its targets.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,11 +18,10 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket
-from engine.training.networks import initialise, padded, run_stack, run_steps, stack_config
+from engine.training.networks import initialise, padded, run_stack, run_steps
 from engine.training.run import Run, read_json
-from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
 from engine.training.utterances import read_sides
 from engine.tts.pack_files import PHONES_FILE
@@ -47,34 +46,20 @@ class SpectrumLesson:
     prompt: int
 
 
-def spectrum(run: Run) -> "SpectrumLearner":
-    """Return the learner of the spectrum network."""
-    recipe, draws = run.recipe.spectrum, None
-    if recipe.drawn_tokens:
-        network = Transducer(smlle_shape(run))
-        network.load_state_dict(load_file(run.weights("transducer")))
-        draws = TokenSampler(network, run.recipe.export.temperature)
-    sides = read_sides(run, TokenUtterance)
-    return SpectrumLearner(recipe, spectrum_shape_of(run), sides, run.device, draws)
-
-
 def spectrum_shape_of(run: Run) -> SpectrumShape:
     """Return the shape of the spectrum network from the recipe."""
-    spectrum, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
-    return SpectrumShape(
-        stack_config(spectrum.width, spectrum.stack),
-        phones,
+    own, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
+    tokens, sizes = (
         phones * run.recipe.codebook.shapes,
-        prenet=spectrum.prenet,
-        latent=spectrum.latent,
-        ahead=spectrum.ahead,
+        {"prenet": own.prenet, "latent": own.latent},
     )
+    return SpectrumShape(own.stack, phones, tokens, ahead=own.ahead, **sizes)
 
 
 def smlle_shape(run: Run) -> SmlleShape:
     """Return the shape of both of SMLLE's networks from the recipe."""
-    own, spectrum = run.recipe.transducer, spectrum_shape_of(run)
-    return SmlleShape(stack_config(own.width, own.encoder), spectrum, own.layers, own.joint)
+    own = run.recipe.transducer
+    return SmlleShape(own.encoder, spectrum_shape_of(run), own.layers, own.joint)
 
 
 class SpectrumLearner(Learner):
@@ -83,20 +68,14 @@ class SpectrumLearner(Learner):
     averaged = "spectrum"
     exact = ("centre", "spread")
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        shape: SpectrumShape,
-        sides: Sides[TokenUtterance],
-        device: str,
-        draws: "TokenSampler | None" = None,
-    ) -> None:
-        """`draws`: the sampler of tokens; None = all tokens are the true ones."""
-        self._recipe, self._shape, self._sides, self._draws = recipe, shape, sides, draws
-        self._model = Spectrum(shape)
+    def __init__(self, run: Run) -> None:
+        self._recipe, self._shape = run.recipe.spectrum, spectrum_shape_of(run)
+        self._sides = read_sides(run, TokenUtterance)
+        self._drawn = drawn_tokens(run, self._sides.training) if self._recipe.drawn_tokens else {}
+        self._model = Spectrum(self._shape)
         initialise(self._model)
-        _set_normalisation(self._model, flat(sides.training))
-        super().__init__(recipe.schedule, device, spectrum=self._model)
+        _set_normalisation(self._model, flat(self._sides.training))
+        super().__init__(run, self._recipe.schedule, spectrum=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
@@ -104,12 +83,10 @@ class SpectrumLearner(Learner):
         lessons = self._lessons(self._sides.training, draw, drawn)
         own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding
         losses = self._losses([self._corrupted(each, draw) for each in lessons], own=own)
-        total = losses["regression"]
-        if share >= recipe.flux_from:
-            total = total + recipe.flux * losses["flux"]
-        return self._optimise(losses, total)
+        flux = recipe.flux if share >= recipe.flux_from else 0.0
+        return self._optimise(losses, flux=flux, variance=0.0)
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         """Return the losses. `variance` is the share of the true variance in the output (1 is
         right, 0 is blurred). `own` is the regression when the network's inputs are its own output.
         """
@@ -122,9 +99,9 @@ class SpectrumLearner(Learner):
     ) -> list[SpectrumLesson]:
         """Draw a batch of lessons; in the share `drawn` of them the transducer draws the tokens."""
         utterances = length_bucket(flat(side), lambda each: each.steps, draw, self._batch_size)
-        if self._draws is not None:
+        if drawn:
             utterances = [
-                replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each
+                replace(each, tokens=self._drawn[id(each)]) if draw.random() < drawn else each
                 for each in utterances
             ]
         return [self._lesson(each, side[each.speaker], draw) for each in utterances]
@@ -161,7 +138,7 @@ class SpectrumLearner(Learner):
             )
         return replace(lesson, tokens=np.where(wrong, others, lesson.tokens), phones=phones)
 
-    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> dict[str, Tensor]:
+    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> Losses:
         """Return the losses by name, without weights. With `own`, the network's own output replaces
         the true input columns after the prompt.
         """
@@ -238,35 +215,34 @@ def _set_normalisation(model: Spectrum, every: Sequence[TokenUtterance]) -> None
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
 
 
-class TokenSampler:
-    """Draws tokens with a trained transducer, given the true phones, their lengths and the true
-    tokens before.
+def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.NDArray[np.int16]]:
+    """Return tokens for each utterance by its id(), drawn with the trained transducer.
 
     In use, the spectrum network never gets true tokens, and a network trained on those alone trusts
     them too much (see codec/decoder.py). Each utterance is drawn once: at a pack's low temperature
     another draw would be nearly the same, and cost half a step of the training.
     """
+    network = Transducer(smlle_shape(run))
+    network.load_state_dict(load_file(run.weights("transducer")))
+    temperature = run.recipe.export.generation.temperature
+    return {id(each): draw_tokens(network.eval(), temperature, each) for each in flat(people)}
 
-    def __init__(self, transducer: Transducer, temperature: float) -> None:
-        self._transducer, self._temperature = transducer.eval(), temperature
-        self._drawn: dict[int, npt.NDArray[np.int16]] = {}  # by the utterance's id()
 
-    def tokens(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
-        """Return drawn tokens [T] for an utterance, from torch's generator."""
-        if id(utterance) not in self._drawn:
-            self._drawn[id(utterance)] = self._draw(utterance)
-        return self._drawn[id(utterance)]
-
-    @torch.no_grad()
-    def _draw(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
-        model, shape = self._transducer, self._transducer.shape
-        phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
-        marks = padded([np.pad(utterance.marks, 1)])
-        text = run_stack(model.encoder, model.embedded(phones, marks))[0]
-        true = padded([utterance.tokens])[0]
-        history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
-        speech, _ = model.predictor(model.tokens(history)[None])
-        said_by = padded([utterance.spoken_by])[0]
-        logits = model.logits(text[said_by], speech[0])[:, : model.blank]
-        drawn = torch.multinomial((logits / self._temperature).softmax(-1), 1)[:, 0]
-        return drawn.numpy().astype(np.int16)
+@torch.no_grad()
+def draw_tokens(
+    model: Transducer, temperature: float, utterance: TokenUtterance
+) -> npt.NDArray[np.int16]:
+    """Draw tokens [T] with torch's generator, given the true phones, their lengths and the true
+    tokens before.
+    """
+    shape = model.shape
+    phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
+    marks = padded([np.pad(utterance.marks, 1)])
+    text = run_stack(model.encoder, model.embedded(phones, marks))[0]
+    true = padded([utterance.tokens])[0]
+    history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
+    speech, _ = model.predictor(model.tokens(history)[None])
+    said_by = padded([utterance.spoken_by])[0]
+    logits = model.logits(text[said_by], speech[0])[:, : model.blank]
+    drawn = torch.multinomial((logits / temperature).softmax(-1), 1)[:, 0]
+    return drawn.numpy().astype(np.int16)

@@ -22,7 +22,7 @@ from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training.corpus.utterance import Entry
 from engine.training.networks import spoken_units
-from engine.training.run import Run, read_json
+from engine.training.run import Run
 from engine.training.utterances import (
     Pcm,
     ShardEncoder,
@@ -86,7 +86,7 @@ def encode_corpus(run: Run) -> dict[str, float]:
 
 def read_scale(run: Run) -> Scale:
     """Read the scale that encode_corpus() measured."""
-    facts = read_json(run.stage("encode") / "manifest.json")
+    facts = run.facts("encode")
     return Scale(facts["lowest"], facts["highest"], facts["pace"])
 
 

@@ -1,15 +1,19 @@
 """The training data of VoXtream2 and VoXtream: each utterance as codes, duration tokens, phone ids
 and a speaker vector, and the sequences (lessons) made of them.
 
+A duration token says which phones an 80 ms frame speaks. Of all sequences of tokens that the
+alignment cursor can walk (VoXtream2, 3.1), walk() finds the one that fits the sound best.
+
 A sequence is a prompt without text, then utterances of the same speaker until the window is full:
 
     columns      0 .. P          P + 1 ..
     phones       bos, masked     the phones each frame speaks
     codes        prompt's        the spoken ones, one column later (acoustic codes two)
 
-Invariants: a sequence is exactly what a session of `engine.tts.voxtream` would feed to its model.
-The encoders get the same kind of speech as in use: clean speech to say, and prompts as a person
-records them (a share of them with noise and rooms).
+Invariants: a walk begins before the first phone and ends exactly on the last one. A sequence is
+exactly what a session of `engine.tts.voxtream` would feed to its model. The
+encoders get the same kind of speech as in use: clean speech to say, and prompts as a person records
+them (a share of them with noise and rooms).
 """
 
 import random
@@ -25,10 +29,11 @@ import torch
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import FRAME_RATE, load_small
+from engine.resources import resource
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.speakers import People
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
-from engine.training.run import Run
+from engine.training.run import Run, read_json
 from engine.training.utterances import (
     Pcm,
     ShardEncoder,
@@ -39,23 +44,38 @@ from engine.training.utterances import (
     write_phones,
 )
 from engine.training.voxtream import VOXTREAM
-from engine.training.voxtream.base import built_in_phones
-from engine.training.voxtream.durations import Ints, spans, tokens_of, walk
-from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
+from engine.tts.pack_files import PHONES_FILE
+from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
+from engine.tts.voxtream.config import DURATION_TOKENS, DurationToken
+from engine.tts.voxtream.voxtream1 import config as original
 
 CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance, and its end
 GO_ON: Final = 2  # the token (1, 1): one phone further, one phone in the frame
 STAY: Final = 0  # the token (0, 1)
 ENDING: Final = 0.4  # share of lessons in which the text ends
 MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
+ABSENT: Final = 0.3  # cost of a phone in a frame where it does not sound; a wrong frame costs 1
+SKIPPED: Final = 0.15  # cost of a phone that no frame speaks
+Ints = npt.NDArray[np.int64]
 
 
 def encode_corpus(run: Run) -> None:
-    """Encode all shards that are not encoded yet."""
-    recipe = run.recipe
-    table = write_phones(run, built_in_phones() if recipe.system == VOXTREAM else None)
+    """Encode all shards that are not encoded yet. VoXtream's phones have the ids of the built-in
+    voice, whose embeddings it starts from.
+    """
+    recipe, ids = run.recipe, None
+    if recipe.system == VOXTREAM:
+        built_in = read_json(resource("starter", PHONES_FILE))
+        ids = {phone: number for phone, number in built_in.items() if phone not in MARKS}
+    table = write_phones(run, ids)
     files = (table, run.weights("speaker"), run.weights("codec"))
-    encode_shards(run, _Encoder, files, recipe.seed, recipe.voice.noisy_prompts, recipe.system)
+    values = recipe.seed, recipe.voice.noisy_prompts, recipe.system
+    encode_shards(run, _Encoder, files, *values)
+
+
+def tokens_of(system: str) -> tuple[DurationToken, ...]:
+    """Return the duration tokens of a system. VoXtream's are the first ones of VoXtream2's."""
+    return original.TOKENS if system == VOXTREAM else DURATION_TOKENS
 
 
 @dataclass(frozen=True)
@@ -130,6 +150,66 @@ class _Encoder(ShardEncoder):
         """Return the codes [K, T] of samples."""
         codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
         return codes[0].numpy().astype(np.int16)
+
+
+# ------------------------------------------------------------------------------ tokens
+
+
+def spans(tokens: Iterable[int]) -> Ints:
+    """Return the first and last phone of each frame [T, 2], given the frames' duration tokens."""
+    frames, last = [], -1
+    for token in tokens:
+        step = DURATION_TOKENS[token]
+        first = last + step.shift
+        last = first + step.phones - 1
+        frames.append((first, last))
+    return np.asarray(frames, np.int64)
+
+
+def walk(
+    starts: npt.NDArray[np.int64], frames: int, tokens: tuple[DurationToken, ...]
+) -> Ints | None:
+    """Return the duration tokens of `frames` frames for phones that begin at `starts` (samples; the
+    first one lasts from sample 0). None if there are too many phones for the frames.
+    """
+    edges = np.append(np.concatenate(([0], starts[1:])), frames * FRAME_SAMPLES).astype(np.float64)
+    count = len(starts)
+    best = np.full(count + 1, np.inf)  # by the last phone; place 0 = before the first
+    best[0] = 0.0
+    choices = np.zeros((frames, count + 1), np.int64)
+    for frame in range(frames):
+        begin, end = frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES
+        sounding = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin), 0, None)
+        sounding /= FRAME_SAMPLES  # [P] share of the frame
+        costs = np.stack([_token_costs(best, sounding, token) for token in tokens])
+        choices[frame] = costs.argmin(axis=0)
+        best = costs.min(axis=0)
+    if not np.isfinite(best[count]):
+        return None
+    numbers, place = np.zeros(frames, np.int64), count
+    for frame in reversed(range(frames)):
+        numbers[frame] = choices[frame, place]
+        token = tokens[numbers[frame]]
+        place = place - token.phones + 1 - token.shift
+    return numbers
+
+
+def _token_costs(
+    best: npt.NDArray[np.float64], sounding: npt.NDArray[np.float64], token: DurationToken
+) -> npt.NDArray[np.float64]:
+    """Return the cost of ending a frame on each phone (index 0 = before the first one) with this
+    token. `best`: the costs of the frame before; `sounding`: each phone's share of the frame.
+    """
+    costs = np.full(len(best), np.inf)
+    first = np.arange(len(best) - token.phones)  # 0-based first phone of the frame
+    before = first + 1 - token.shift  # place of the last phone of the frame before
+    fits = before >= (0 if token.shift else 1)
+    first, before = first[fits], before[fits]
+    phone_costs = np.where(sounding > 0, 0.0, ABSENT) - sounding
+    spoken = phone_costs[first] + (phone_costs[first + 1] if token.phones == 2 else 0)
+    skipped = SKIPPED if token.shift == 2 else 0.0
+    costs[first + token.phones] = best[before] + 1 + spoken + skipped
+    return costs
 
 
 # ------------------------------------------------------------------------------ lessons

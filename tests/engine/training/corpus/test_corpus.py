@@ -30,8 +30,7 @@ from engine.training.corpus.utterance import (
     seconds,
 )
 from engine.training.recipe import Recipe
-from engine.training.run import Run, read_json
-from engine.training.systems import read_recipe
+from engine.training.run import Run, read_json, read_recipe
 from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.sounds import Sound, match
 from engine.training.teachers.synthesisers import Request

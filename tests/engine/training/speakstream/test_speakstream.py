@@ -150,9 +150,6 @@ def test_encoded_words_are_those_that_were_spoken(whole):
 @pytest.mark.long
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
-    learner = SpeakStreamLearner(
-        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), "cpu"
-    )
-    losses = by_heart(learner)
+    losses = by_heart(SpeakStreamLearner(whole))
     assert last(losses, "levels") < 0.8
     assert last(losses, "end") < 0.6

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.voices import depends_on, syllables_of
-from engine.training.voxtream import VoxtreamExport
-from engine.training.voxtream.data import VoxtreamUtterance
-from engine.training.voxtream.durations import spans, walk
-from engine.training.voxtream.rate_table import COUNTS as ROW
-from engine.training.voxtream.rate_table import (
+from engine.training.voxtream import Voxtream2Export
+from engine.training.voxtream.data import VoxtreamUtterance, spans, walk
+from engine.training.voxtream.export import COUNTS as ROW
+from engine.training.voxtream.export import (
     enough_texts,
     invert,
     measured_counts,
@@ -46,7 +45,7 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> VoxtreamUtteran
 
 def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
-    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), VoxtreamExport("rated"))
+    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), Voxtream2Export("rated"))
     assert table[2.0].counts[2] > 0.9 * ROW
     assert table[6.0].counts[3] > 0.9 * ROW
 
@@ -54,7 +53,7 @@ def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
 def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
     table = measured_rates(
         measured_counts([spoken(3, 4)] * 20),
-        VoxtreamExport("rated", weight=3.0, generation=replace(GENERATION, semantic_guidance=1.7)),
+        Voxtream2Export("rated", weight=3.0, generation=replace(GENERATION, semantic_guidance=1.7)),
     )
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
