@@ -21,7 +21,7 @@ class Corpus:
 
     hours: float
     shard_seconds: float = 600.0
-    synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")  # or "kokoro"
+    synthesisers: tuple[str, ...] = ("flite", "espeak")  # or "kokoro"
     speakers: int = 240  # virtual ones, over all synthesisers
     held_out_speakers: int = 24  # of them, never trained on
     lowest_rate: float = 1.0

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine import systems
-from engine.errors import ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.nn import stored_weights
 from engine.settings import SpeechSettings
 from engine.systems import System
@@ -30,7 +30,6 @@ from engine.training.evaluation.parts import (
     Results,
     Size,
     by_voice,
-    chosen,
     read_results,
     share_wrong,
     tasks_of,
@@ -71,7 +70,11 @@ def compare(
     """
     folder.mkdir(parents=True, exist_ok=True)
     present = {each: parts_of(each) for each in SYSTEMS if is_here(each)}
-    asked = chosen([task for parts in present.values() for task in parts], only)
+    every = [task for parts in present.values() for task in parts]
+    asked = [task for task in every if not only or task.name.startswith(tuple(only))]
+    if not asked:
+        hint = f"Parts: {', '.join(task.name for task in every)}."
+        raise InvalidInput(f"No part begins with {', '.join(only)}.", hint=hint)
     if again:
         for task in asked:
             task.file(folder).unlink(missing_ok=True)
@@ -126,21 +129,21 @@ def folder_of(system: System) -> Path | None:
 
 def table(columns: Columns) -> str:
     """Return the Markdown table with a column for each system."""
+    sizes = list(map(_size, columns))
+    hours = ["" if each.core_hours < 0 else f"{each.core_hours:g}" for each in columns]
+    figures = {
+        f"{row.name} | {row.part}": [_cell(row, *column) for column in columns.items()]
+        for row in FIGURES
+    }
     lines = {
         "figure | part": [system.title for system in columns],
         "---|---": ["---"] * len(columns),
+        **figures,
+        "parameters, millions | ": [parameters for parameters, _ in sizes],
+        "megabytes on the disk | ": [megabytes for _, megabytes in sizes],
+        "control of the rate | ": [system.rate or "none" for system in columns],
+        "core hours of training, networks | ": hours,
     }
-    for row in FIGURES:
-        lines[f"{row.name} | {row.part}"] = [
-            _cell(row, system, results) for system, results in columns.items()
-        ]
-    sizes = list(map(_size, columns))
-    lines["parameters, millions | "] = [parameters for parameters, _ in sizes]
-    lines["megabytes on the disk | "] = [megabytes for _, megabytes in sizes]
-    lines["control of the rate | "] = [system.rate or "none" for system in columns]
-    lines["core hours of training, networks | "] = [
-        "" if system.core_hours < 0 else f"{system.core_hours:g}" for system in columns
-    ]
     return "".join(f"| {name} | {' | '.join(cells)} |\n" for name, cells in lines.items())
 
 
@@ -166,7 +169,12 @@ def write_page(folder: Path, columns: Columns, measured: str) -> Path:
         + (f" Ours, not the paper's: {system.ours}." if system.ours else "")
         for system in columns
     )
-    voices = (_by_voice(system.title, results) for system, results in columns.items())
+    voices = [
+        f"- **{system.title}**: "
+        + ", ".join(f"{name} {share_wrong(heard)}" for name, heard in by_voice(said).items())
+        for system, said in ((each, results.sentences) for each, results in columns.items())
+        if said
+    ]
     text = _TEMPLATE.read_text(encoding="utf-8").format(
         command="python -m engine.training compare",
         measured=measured,
@@ -175,7 +183,7 @@ def write_page(folder: Path, columns: Columns, measured: str) -> Path:
         table=table(columns),
         claims="\n".join(claims),
         claims_table=claims_table(columns),
-        voices="\n".join(filter(None, voices)),
+        voices="\n".join(voices),
     )
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f"{PAGE}.partial"
@@ -196,11 +204,3 @@ def _size(system: System) -> tuple[str, str]:
     parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return f"{parameters / 1e6:.1f}", f"{size / 1024**2:.1f}"
-
-
-def _by_voice(name: str, results: Results) -> str:
-    """Return a line with the error rate of each voice; empty if no speech was transcribed."""
-    shares = [
-        f"{voice} {share_wrong(heard)}" for voice, heard in by_voice(results.sentences).items()
-    ]
-    return f"- **{name}**: {', '.join(shares)}" if shares else ""

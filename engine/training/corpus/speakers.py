@@ -45,7 +45,7 @@ BASES: Final = (
     Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, follows_pitch=True),
     Base("flite", "awb", 130.0, 4.8, 3.0, 0.35, follows_pitch=True),
     Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38, follows_pitch=True),
-    Base("festival", "slt", 170.0, 4.7, 3.0, 0.25),
+    Base("flite", "slt", 170.0, 4.7, 3.0, 0.25),  # again, with the pitch that Praat gives her
     Base("espeak", "Alan", 100.0, 4.9, 0.5, 0.2),
     Base("espeak", "Belinda", 185.0, 4.9, 0.5, 0.15),
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),

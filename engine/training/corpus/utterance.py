@@ -31,9 +31,6 @@ LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is c
 LONGEST_SECONDS: Final = 32.0
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
-HESITATIONS: Final = 0.35  # share of utterances below 3 SPS that get fillers
-RATE_CHANGES: Final = 0.2  # share of Kokoro's utterances whose rate changes inside
-_FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
 # People who speak slowly pause between words more than they stretch the sounds. When sounds were
 # stretched to 2 SPS, pocketsphinx got 36 % of the words wrong (bigram; open 92 %). When the same
 # voice spoke at 3 SPS with pauses that made it 2 SPS, it got 19 % wrong (44 %); at the voice's own
@@ -45,25 +42,21 @@ UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on the need
 
 @dataclass(frozen=True)
 class Plan:
-    """A text to speak, its speaker, and its rates in syllables a second (SPS): one rate, two for
-    the halves of the text (only if the synthesiser is in EXACT), or none for the speaker's own
-    pace.
-    """
+    """A text to speak, its speaker, and its rate in syllables a second (None = his or her own)."""
 
     text: str
-    script: str  # the text with added pauses and fillers
     speaker: Speaker
-    rates: tuple[float, ...]
+    rate: float | None = None
 
     def request(self) -> Request:
         """The request to the synthesiser."""
-        base, warp = self.speaker.base, self.speaker.warp
+        base, warp, rate = self.speaker.base, self.speaker.warp, self.rate
         pitch = self.speaker.pitch_hz / warp
         if base.synthesiser in EXACT:
-            rates = tuple(rate / warp for rate in self.rates)
-            return Request(self.script, base.voice, warp, pitch, rates, self.speaker.mixed)
-        stretch = base.sps / articulation(self.rates[0]) * warp if self.rates else warp
-        return Request(self.script, base.voice, stretch, pitch)
+            rate = rate and rate / warp
+            return Request(self.text, base.voice, warp, pitch, rate, self.speaker.mixed)
+        stretch = base.sps / articulation(rate) * warp if rate else warp
+        return Request(self.text, base.voice, stretch, pitch)
 
 
 @dataclass(frozen=True)
@@ -96,18 +89,17 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw text, speaker and rates of the next utterance."""
+    """Draw speaker, text and rate of the next utterance. Half of the rates are near the voices'
+    own, half anywhere in the recipe's range.
+    """
     corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
-    text = script = draw_text(prose, draw, corpus)
+    text = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
-        return Plan(text, text, speaker, ())
-    rates: tuple[float, ...] = (_draw_rate(corpus, draw),)
-    if rates[0] < 3.0 and draw.random() < HESITATIONS:
-        script = _add_hesitations(text, draw)
-    changes = speaker.base.synthesiser in EXACT and text.count(" ") >= 5
-    if draw.random() < RATE_CHANGES and changes:
-        rates = (*rates, _draw_rate(corpus, draw))
-    return Plan(text, script, speaker, rates)
+        return Plan(text, speaker)
+    if draw.random() < 0.5:
+        near = max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate)
+        return Plan(text, speaker, draw.triangular(*near))
+    return Plan(text, speaker, draw.uniform(corpus.lowest_rate, corpus.highest_rate))
 
 
 def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
@@ -124,7 +116,7 @@ def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
 def seconds(plan: Plan) -> float:
     """Estimate the length of a plan's utterance in seconds."""
     count = sum(syllables.count(word) for word in plan.text.split())
-    return count / (plan.rates or (plan.speaker.base.sps,))[0] + 0.4
+    return count / (plan.rate or plan.speaker.base.sps) + 0.4
 
 
 def articulation(rate: float) -> float:
@@ -142,40 +134,30 @@ def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
     if alignment is None or alignment.cost > DEAREST_MATCH:
         return None
     scale = SAMPLE_RATE / (take.sample_rate * plan.speaker.warp)
+    before = np.cumsum([len(word.phones) for word in words]).tolist()
     utterance = Utterance(
         plan.speaker.number,
         plan.text,
         phones,
-        marks_of(words),
+        tuple((count, w.mark) for count, w in zip(before, words, strict=True) if w.mark),
         tuple(round(start * scale) for start in alignment.starts),
         round(alignment.end * scale),
         sum(word.syllables for word in words),
         pcm=as_speaker(take, plan.speaker),
     )
-    if plan.rates and plan.speaker.base.synthesiser not in EXACT:
-        utterance = _insert_pauses(utterance, words, plan)
+    if plan.rate and plan.speaker.base.synthesiser not in EXACT:
+        utterance = _insert_pauses(utterance, words, plan.rate)
     return trim(utterance)
 
 
-def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
-    """Return the punctuation marks of a text, each with the number of phones before it."""
-    marks, count = [], 0
-    for word in words:
-        count += len(word.phones)
-        if word.mark:
-            marks.append((count, word.mark))
-    return tuple(marks)
-
-
-def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) -> Utterance:
+def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], rate: float) -> Utterance:
     """Insert the pauses between words that the requested rate needs. A pause belongs to the phone
     before it, as in VoXtream2, 4.1.
     """
     # A generator of its own, so that pauses do not change who speaks next in the shard.
-    dice = random.Random(f"{plan.text} {plan.rates}")
+    dice = random.Random(f"{utterance.text} {rate}")
     before, shift, phone, deficit = utterance.starts[0], 0, 0, 0.0
     pieces, starts = [utterance.pcm[:before]], list(utterance.starts)
-    (rate,) = plan.rates
     for word in [word for word in words if word.phones][:-1]:
         phone += len(word.phones)
         lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
@@ -187,9 +169,8 @@ def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan
             before, shift = utterance.starts[phone], shift + pause
         starts[phone:] = [start + shift for start in utterance.starts[phone:]]
     pieces.append(utterance.pcm[before:])
-    return replace(
-        utterance, pcm=np.concatenate(pieces), starts=tuple(starts), end=utterance.end + shift
-    )
+    pcm, end = np.concatenate(pieces), utterance.end + shift
+    return replace(utterance, pcm=pcm, starts=tuple(starts), end=end)
 
 
 def with_fades(pcm: Pcm) -> Pcm:
@@ -218,26 +199,6 @@ def trim(utterance: Utterance) -> Utterance | None:
     shift = LEAD - first
     starts = tuple(start + shift for start in utterance.starts)
     return replace(utterance, pcm=pcm, starts=starts, end=end + shift)
-
-
-def _draw_rate(corpus: Corpus, draw: random.Random) -> float:
-    """Draw a rate (SPS): half of them near the voices' own, half anywhere in the recipe's range."""
-    if draw.random() < 0.5:
-        return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
-    return draw.uniform(corpus.lowest_rate, corpus.highest_rate)
-
-
-def _add_hesitations(text: str, draw: random.Random) -> str:
-    """Add pauses (commas) and fillers between some words; written punctuation stays."""
-    words = text.split()
-    parts = []
-    for word in words[:-1]:
-        chance = draw.random()
-        paused = word if word[-1] in ".,!?" or chance > 0.25 else word + ","
-        parts.append(paused)
-        if chance < 0.08:
-            parts.append(draw.choice(_FILLERS))
-    return " ".join([*parts, words[-1]])
 
 
 def as_speaker(take: Take, speaker: Speaker) -> Pcm:

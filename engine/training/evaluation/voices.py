@@ -7,7 +7,7 @@ spoken word by word through an ordinary session, with a seed that training never
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.run import file_hash
-from engine.training.teachers import whole_sentences
+from engine.training.teachers import synthesisers
 from engine.tts import delays, registry
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.delays import OWN_RATE, SEED, audible_span, longest_s, speak, trace
@@ -144,7 +144,7 @@ def loaded(source: str) -> TtsModel:
     """
     torch.set_num_threads(1)
     if source == KOKORO:
-        return whole_sentences.model()
+        return synthesisers.kokoro()
     if source in registry.NAMES:
         return registry.load(SpeechSettings(engine=source), lambda text, share: None)
     if system := system_of(Path(source)):
@@ -153,7 +153,4 @@ def loaded(source: str) -> TtsModel:
     return load_pack(Path(source), Precision.INT8, place)  # as the program loads it
 
 
-@lru_cache(maxsize=1)
-def phonemizer_library() -> Espeak:
-    """Load the phonemizer's library, which takes half a second."""
-    return Espeak()
+phonemizer_library = cache(Espeak)  # takes half a second
