@@ -52,9 +52,8 @@ class Learner(ABC):
         """Give all parts one optimiser; a learner that needs more replaces it."""
         self.schedule, self._device = schedule, torch.device(run.device)
         self._batch_size = schedule.batch
-        every = nn.ModuleList(parts.values()).to(run.device)
-        self.parts = parts
-        self.optimisers = {"all": optimiser(every, schedule)}
+        self.parts = nn.ModuleDict(parts).to(run.device)
+        self.optimisers = {"all": optimiser(self.parts, schedule)}
 
     @abstractmethod
     def learn(self, share: float, draw: random.Random) -> Losses:
@@ -97,9 +96,6 @@ class Learner(ABC):
         weighted = [factors[name] * loss for name, loss in losses.items() if factors[name]]
         optimiser_step(torch.stack(weighted).sum(), self.optimisers["all"], self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
-
-
-# ------------------------------------------------------------------------ steps
 
 
 def optimiser(
@@ -178,9 +174,6 @@ def length_bucket(
     return many[first : first + count]
 
 
-# --------------------------------------------------------------------- training
-
-
 class _Training:
     """A learner, the average of its weights, and the progress of its schedule."""
 
@@ -254,13 +247,13 @@ class _Training:
 
     def _content(self) -> dict[str, Any]:
         """Return the content of a checkpoint."""
-        parts, optimisers = self.learner.parts, self.learner.optimisers
+        optimisers = self.learner.optimisers.items()
         return {
             "key": self._key,
             "step": self.step,
             "seconds": time.monotonic() - self._begun,
-            "parts": {name: part.state_dict() for name, part in parts.items()},
-            "optimisers": {name: each.state_dict() for name, each in optimisers.items()},
+            "parts": self.learner.parts.state_dict(),
+            "optimisers": {name: each.state_dict() for name, each in optimisers},
             "mean": self.mean,
             "best": self.best,
         }
@@ -272,8 +265,7 @@ class _Training:
                 f"The checkpoint {file} was trained with another recipe or corpus.",
                 hint="Restore the recipe, or begin anew with --again.",
             )
-        for name, part in self.learner.parts.items():
-            part.load_state_dict(found["parts"][name])
+        self.learner.parts.load_state_dict(found["parts"])
         for name, optimiser in self.learner.optimisers.items():
             optimiser.load_state_dict(found["optimisers"][name])
         for name, value in self.mean.items():

@@ -19,18 +19,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.nn import transformer
 from engine.nn.cache import KvCache
-from engine.nn.transformer import (
-    Block,
-    Embedding,
-    Heads,
-    Linear,
-    RotaryTable,
-    Stored,
-    Transformer,
-    causal_mask,
-    group_mask,
-)
+from engine.nn.transformer import Heads, Transformer
 
 EMBEDDING_DEVIATION: Final = 0.06
 
@@ -40,9 +31,9 @@ def initialise(network: nn.Module) -> None:
     make all of its weights trainable.
     """
     for module in network.modules():
-        if isinstance(module, Embedding):
+        if isinstance(module, transformer.Embedding):
             nn.init.normal_(module.weight, std=EMBEDDING_DEVIATION)
-        elif isinstance(module, Linear):
+        elif isinstance(module, transformer.Linear):
             nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
     network.requires_grad_(requires_grad=True)
 
@@ -53,13 +44,13 @@ def scale_residuals(stack: nn.Module) -> None:
     """
     assert isinstance(stack, Transformer)
     for block in stack.layers:
-        assert isinstance(block, Block)
+        assert isinstance(block, transformer.Block)
         for product in (block.attention.output, block.mlp.down):
-            assert isinstance(product, Linear)
+            assert isinstance(product, transformer.Linear)
             product.weight.data /= (2 * len(stack.layers)) ** 0.5
 
 
-_rotary = lru_cache(RotaryTable)
+_rotary = lru_cache(transformer.RotaryTable)
 
 
 def run_stack(
@@ -76,14 +67,14 @@ def run_stack(
     config = stack.config
     rotation = _rotary(config.head_width, x.device).slice(0, x.shape[1])
     if mask is None:
-        mask = causal_mask(0, x.shape[1], x.device)[None]
-    grouped = group_mask(mask, config)[:, None]  # [B, 1, R T, T]
+        mask = transformer.causal_mask(0, x.shape[1], x.device)[None]
+    grouped = transformer.group_mask(mask, config)[:, None]  # [B, 1, R T, T]
     for number, block in enumerate(stack.layers):
-        assert isinstance(block, Block)
+        assert isinstance(block, transformer.Block)
         heads = block.project(x, rotation)
         if watch is not None:
             watch(number, heads)
-        x = block.finish(x, heads.queries, Stored(heads.keys, heads.values), grouped)
+        x = block.finish(x, heads.queries, transformer.Stored(heads.keys, heads.values), grouped)
     out: Tensor = stack.norm(x)
     return out
 
@@ -115,9 +106,6 @@ def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) 
     return torch.stack(
         [functional.pad(each, (0, length - each.shape[-1]), value=value) for each in tensors]
     )
-
-
-# ----------------------------------------------------------------------- guide
 
 
 def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:

@@ -183,9 +183,6 @@ def file_hash(file: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-# ------------------------------------------------------------------------ tasks
-
-
 class StageProgress:
     """Report the finished fraction of a stage on the terminal, at most every few seconds."""
 

@@ -15,7 +15,7 @@ from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import build
 from engine.codec.small_parts import HOP, LARGEST_LOG, WINDOW, Columns, OverlapAdd, quantised
 from engine.training.codec import sound_losses
-from engine.training.codec.speech import SLOT, CorpusUtterance, read_speech
+from engine.training.codec.speech import SLOT, CorpusUtterance, draw_windows, read_speech
 from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses
 from engine.training.run import Run
@@ -74,13 +74,11 @@ class CodecLearner(Learner):
 
     def _batch(self, people: People[CorpusUtterance], draw: random.Random) -> tuple[Tensor, Tensor]:
         """Draw windows; return samples [B, S] and the sound in each 20 ms slot [B, S / SLOT]."""
-        length, side = self._recipe.window_frames * FRAME_SAMPLES, flat(people)
-        pcm, slots = [], []
-        for utterance in draw.choices(side, k=self._batch_size):
-            start = utterance.draw_start(draw, length, SLOT)
-            pcm.append(utterance.samples(start, length))
-            slots.append(utterance.slots(start, length))
-        return torch.stack(pcm).to(self._device), torch.stack(slots).to(self._device)
+        length = self._recipe.window_frames * FRAME_SAMPLES
+        windows = draw_windows(flat(people), draw, self._batch_size, length, SLOT)
+        pcm = torch.stack([each.samples(start, length) for each, start in windows])
+        slots = torch.stack([each.slots(start, length) for each, start in windows])
+        return pcm.to(self._device), slots.to(self._device)
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> Losses:
         """Return the losses of samples [B, S], given the sounds in their slots [B, S / SLOT]."""

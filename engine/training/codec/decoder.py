@@ -28,8 +28,8 @@ from engine.codec.small import SmallCodecConfig, build, read_config
 from engine.nn import stored_weights
 from engine.nn.weights_file import SHAPE_KEY
 from engine.training.codec.codec import CODING, decoder_input, encoded, with_matching
-from engine.training.codec.sound_losses import FLOOR, SoundLearner, fresh_reader, reader_loss
-from engine.training.codec.speech import CorpusUtterance, first_shards
+from engine.training.codec.sound_losses import FLOOR, Made, SoundLearner, fresh_reader, reader_loss
+from engine.training.codec.speech import CorpusUtterance, Utterances, draw_windows, first_shards
 from engine.training.corpus.speakers import split
 from engine.training.corpus.utterance import Entry
 from engine.training.loop import Losses, in_bf16, on_device, optimiser, optimiser_step
@@ -89,20 +89,18 @@ class DecoderLearner(SoundLearner):
         super().__init__(run, self._recipe, speech, codec=model, reader=self._reader)
         self.optimisers["reader"] = optimiser(self._reader, self.schedule, scale=READER_RATE)
 
-    def _losses(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, Losses]:
+    def _losses(self, side: Utterances, draw: random.Random) -> Made:
         model = self._model
         pcm, latents, pitch, slots = self._batch(side, draw)
         with self._autocast():
             columns = decoder_input(model, latents)
-        output, losses = self._decoded(model.decoder, columns, pitch, pcm)
+        _, output, losses = self._decoded(model.decoder, columns, pitch, pcm)
         return pcm, output, losses | self._phone_losses(output, pcm, slots)
 
     def _phone_losses(self, output: Tensor, pcm: Tensor, slots: Tensor) -> Losses:
-        """Compare generated samples [B, S] with the real ones `pcm` in the codec's encoder, which
-        has learnt to distinguish phones. Return two losses: the distance of the latents, relative
-        to the size of the real ones, and the phone reader's cross-entropy on the generated latents.
+        """Compare generated samples [B, S] with the real ones in the codec's encoder, which has
+        learnt to distinguish phones: by the distance of the latents, relative to the size of the
+        real ones, and by the phone reader's cross-entropy on the generated latents.
         """
         with self._autocast():
             made = encoded(self._model, output[:, None]).float()
@@ -118,34 +116,30 @@ class DecoderLearner(SoundLearner):
             "phones": self._recipe.phone_reader_weight * wrong,
         }
 
-    def _batch(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def _batch(self, side: Utterances, draw: random.Random) -> tuple[Tensor, ...]:
         """Draw windows of complete frames. Return their samples [B, S], quantised latents [B, D,
         T], pitch [B, 2, columns], and the sound in each 20 ms slot [B, S / SLOT].
         """
-        chosen = draw.choices(side, k=self._batch_size)
-        utterances = [self._encoded[each.entry] for each in chosen]
         # Utterances are shorter than a window only where all are.
-        frames = min(self._recipe.window_frames, *(each.frames for each in utterances))
-        samples, codes, pitch, slots = [], [], [], []
-        for utterance, said in zip(chosen, utterances, strict=True):
+        frames = min(
+            self._recipe.window_frames, *(self._encoded[each.entry].frames for each in side)
+        )
+        length, codes = frames * FRAME_SAMPLES, []
+        windows = draw_windows(side, draw, self._batch_size, length, FRAME_SAMPLES)
+        for utterance, start in windows:
+            said, first = self._encoded[utterance.entry], start // FRAME_SAMPLES
             own_codes = torch.from_numpy(said.codes.astype(np.int64)).to(self._device)
             if draw.random() < self._recipe.drawn_codes:
                 drawn = self._drawn[utterance.entry]
                 own_codes = torch.cat((drawn, own_codes[:, drawn.shape[1] :]), dim=1)
             phones = known_phones(frame_phones(said), draw).to(self._device)
-            start = utterance.draw_start(draw, frames * FRAME_SAMPLES, FRAME_SAMPLES)
-            first = start // FRAME_SAMPLES
-            samples.append(utterance.samples(start, frames * FRAME_SAMPLES))
             codes.append(torch.cat((own_codes, phones))[:, first : first + frames])
-            pitch.append(utterance.pitch_of(first, frames))
-            slots.append(utterance.slots(start, frames * FRAME_SAMPLES))
+        pcm = torch.stack([each.samples(start, length) for each, start in windows])
+        pitch = [each.pitch_of(start // FRAME_SAMPLES, frames) for each, start in windows]
+        slots = torch.stack([each.slots(start, length) for each, start in windows])
         latents = self._model.decode_latent(torch.stack(codes))
-        pcm, track, sounds = (
-            torch.stack(each).to(self._device) for each in (samples, pitch, slots)
-        )
-        return pcm, latents, track, sounds
+        device = self._device
+        return pcm.to(device), latents, torch.stack(pitch).to(device), slots.to(device)
 
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
@@ -157,9 +151,8 @@ def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
 
 
 def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
-    """Hide phones [2, T] that a session might not know, at random: all of them, those of a prompt
-    (the result contains NOTHING there), or the silence after speech (the last phone continues
-    there).
+    """Hide phones [2, T] that a session might not know, at random: all of them or those of a prompt
+    (NOTHING), or the silence after speech (the last phone continues).
     """
     if draw.random() < UNKNOWN_SHARE:
         return torch.full_like(phones, NOTHING)
@@ -170,9 +163,6 @@ def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
     if draw.random() < UNKNOWN_SHARE:
         known[:, : draw.randrange(phones.shape[1])] = NOTHING
     return known
-
-
-# ------------------------------------------------------------------------ draws
 
 
 def drawn_by_entry(run: Run, utterances: Mapping[Entry, VoxtreamUtterance]) -> dict[Entry, Tensor]:

@@ -6,7 +6,7 @@ parts it is interpolated and has a small weight in the loss.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -50,8 +50,7 @@ class CorpusUtterance:
 
     @property
     def rate(self) -> float:
-        """Syllables a second."""
-        return self.entry.rate
+        return self.entry.rate  # SPS
 
     @cached_property
     def pitch(self) -> Tensor:
@@ -81,9 +80,7 @@ class CorpusUtterance:
         return functional.pad(part, (lead, length - lead - len(part)))
 
     def pitch_of(self, first: int, frames: int) -> Tensor:
-        """Return the target pitch of `frames` codec frames from frame `first` on, [2, frames *
-        COLUMNS]. Its weight is 0 after the utterance.
-        """
+        """Return the pitch of codec frames [2, frames * COLUMNS]; no weight after the utterance."""
         begin, end = first * COLUMNS + AHEAD, (first + frames) * COLUMNS + AHEAD
         missing = max(0, end - self.pitch.shape[1])
         log_hz = functional.pad(self.pitch[:1], (0, missing), mode="replicate")
@@ -106,7 +103,18 @@ class CorpusUtterance:
         return draw.randrange(max(0, len(self.pcm) - length) // step + 1) * step
 
 
-def read_speech(run: Run, hours: float) -> Sides[CorpusUtterance]:
+Utterances = Sequence[CorpusUtterance]
+Speech = Sides[CorpusUtterance]
+
+
+def draw_windows(
+    side: Utterances, draw: random.Random, count: int, length: int, step: int
+) -> list[tuple[CorpusUtterance, int]]:
+    """Draw windows of `length` samples: utterances, and where each window begins."""
+    return [(each, each.draw_start(draw, length, step)) for each in draw.choices(side, k=count)]
+
+
+def read_speech(run: Run, hours: float) -> Speech:
     """Read the first `hours` of the corpus. InvalidInput if it contains none."""
     spoken = (each for shard in first_shards(run, hours) for each in shard.spoken())
     return split(run.recipe, (CorpusUtterance(*each) for each in spoken))

@@ -76,9 +76,6 @@ def read_shard(index: Path) -> Shard:
     return Shard(index.with_suffix(".flac"), tuple(build(Entry, row) for row in rows))
 
 
-# ------------------------------------------------------------------------ stage
-
-
 def make_corpus(run: Run) -> dict[str, float]:
     """Make all missing shards in `run.workers` processes, and delete the shards of other recipes.
     Return the hours of speech.

@@ -70,7 +70,6 @@ class Speaker:
     pitch_hz: float
     tilt_db: float
     held_out: bool
-    mixed: tuple[tuple[str, float], ...] = ()  # other voices in the base's, and their shares
 
 
 @lru_cache(maxsize=4)

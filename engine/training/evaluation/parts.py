@@ -15,8 +15,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from engine.training.evaluation.recognisers import Aligner, WhisperJudge, naturalness, words_wrong
-from engine.training.evaluation.voices import LiveVoice, measure_delays, phonemizer_library
+from engine.training.evaluation.voices import (
+    Aligner,
+    LiveVoice,
+    WhisperJudge,
+    measure_delays,
+    naturalness,
+    phonemizer_library,
+    words_wrong,
+)
 from engine.training.fetching import fetch
 from engine.training.run import Result as Found
 from engine.training.run import Task, result
@@ -162,9 +169,6 @@ def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
     """
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))
-
-
-# ---------------------------------------------------------------------- figures
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,6 @@ from engine.tts.smlle.config import SmlleGeneration
 
 
 @dataclass(frozen=True)
-class Codebook:
-    """The tokens of SMLLE and LLMVoX, 25 a second."""
-
-    shapes: int = 8  # of a phone, tokens
-
-
-@dataclass(frozen=True)
 class Transducer:
     """SMLLE's first network, from phones to tokens, and its training."""
 
@@ -42,8 +35,6 @@ class Spectrum:
     prenet: int = 256
     latent: int = 256
     ahead: int = 0  # steps whose phones are known before they are spoken (ours)
-    flux: float = 0.5  # SMLLE, 3.2
-    flux_from: float = 0.2
     prompt_seconds: float = 3.0
     longest_seconds: float = 8.0
     without_prompt: float = 0.1
@@ -65,7 +56,7 @@ class SmlleExport(Export):
 class TokenRecipe(Recipe):
     """The sections that the recipes of SMLLE and LLMVoX share."""
 
-    codebook: Codebook = Codebook()
+    shapes: int = 8  # of a phone, tokens
     spectrum: Spectrum
 
 
@@ -75,7 +66,7 @@ class SmlleRecipe(TokenRecipe):
     export: SmlleExport
 
 
-ENCODE: Final = ("corpus", "speaker"), ("codebook", "corpus.rare_phone")  # reads, sections
+ENCODE: Final = ("corpus", "speaker"), ("shapes", "corpus.rare_phone")  # reads, sections
 SYSTEM: Final = System(
     "A small SMLLE with its own tokens and SpeakStream's vocoder. Unlike its paper's, it has a "
     "vector of the speaker, tokens made of phones, the phones of the next 80 ms, a band around the "

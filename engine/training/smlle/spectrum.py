@@ -1,9 +1,9 @@
 """The stage `spectrum` of SMLLE and LLMVoX: a network learns to predict mel columns (time steps of
 the spectrum) from tokens and aligned phones, after a prompt of the speaker.
 
-The losses are MELLE's without its post-net and latents: a regression, and a reward for change
-(flux), without which the regression ends at a blurred mean. Invariant: only the network's inputs
-are corrupted, never its targets.
+The loss is MELLE's regression, without its post-net, latents and reward for change (flux, which at
+any weight that mattered made the speech worse). Invariant: only the network's inputs are corrupted,
+never its targets.
 """
 
 import random
@@ -16,7 +16,6 @@ import numpy.typing as npt
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from torch.nn import functional
 
 from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket
@@ -29,10 +28,8 @@ from engine.tts.papers.spectrum import Inputs, Spectrum, SpectrumShape, before
 from engine.tts.smlle.config import SmlleShape
 from engine.tts.smlle.transducer import Transducer
 
-MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
-SHIFTED: Final = 0.2  # share of lessons whose phones come a step early or late
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ def spectrum_shape_of(run: Run) -> SpectrumShape:
     """Return the shape of the spectrum network from the recipe."""
     own, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
     tokens, sizes = (
-        phones * run.recipe.codebook.shapes,
+        phones * run.recipe.shapes,
         {"prenet": own.prenet, "latent": own.latent},
     )
     return SpectrumShape(own.stack, phones, tokens, ahead=own.ahead, **sizes)
@@ -74,7 +71,11 @@ class SpectrumLearner(Learner):
         self._drawn = drawn_tokens(run, self._sides.training) if self._recipe.drawn_tokens else {}
         self._model = Spectrum(self._shape)
         initialise(self._model)
-        _set_normalisation(self._model, flat(self._sides.training))
+        every = flat(self._sides.training)
+        mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
+        bands = torch.from_numpy(mel.astype(np.float32))
+        self._model.get_buffer("centre").copy_(bands.mean(0))
+        self._model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
         super().__init__(run, self._recipe.schedule, spectrum=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
@@ -83,8 +84,7 @@ class SpectrumLearner(Learner):
         lessons = self._lessons(self._sides.training, draw, drawn)
         own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding
         losses = self._losses([self._corrupted(each, draw) for each in lessons], own=own)
-        flux = recipe.flux if share >= recipe.flux_from else 0.0
-        return self._optimise(losses, flux=flux, variance=0.0)
+        return self._optimise(losses, variance=0.0)
 
     def validated(self, draw: random.Random) -> Losses:
         """Return the losses. `variance` is the share of the true variance in the output (1 is
@@ -126,23 +126,17 @@ class SpectrumLearner(Learner):
         )
 
     def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
-        """Corrupt inputs as in use: replace some tokens, shift some lessons' phones by a step."""
+        """Replace some of the input tokens, as in use."""
         dice = np.random.default_rng(draw.getrandbits(32))
         wrong = dice.random(len(lesson.tokens)) < self._recipe.wrong_tokens
         others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
-        phones = lesson.phones
-        if draw.random() < SHIFTED:
-            late = draw.random() < 0.5  # a step late, or early
-            phones = np.concatenate(
-                (phones[:1], phones[:-1]) if late else (phones[1:], phones[-1:])
-            )
-        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens), phones=phones)
+        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens))
 
     def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> Losses:
         """Return the losses by name, without weights. With `own`, the network's own output replaces
         the true input columns after the prompt.
         """
-        model, shape = self._model, self._shape
+        model = self._model
         inputs, true, real = self._inputs(lessons)
         if own:
             prompts = torch.tensor([each.prompt for each in lessons])
@@ -151,14 +145,10 @@ class SpectrumLearner(Learner):
         keep = model.prenet.keep_masks((count, steps), self._recipe.dropout, None)
         with self._autocast():
             hidden = run_stack(model.stack, model.inputs(inputs, keep))[real].float()
-            mean, columns = (each.float() for each in model.columns(hidden))
-        # The column before each one, within a step and from step to step.
-        last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
+            columns = model.columns(hidden)[1].float()
         missed = columns - true[real]
         return {
             "regression": missed.abs().mean() + missed.square().mean(),
-            # A reward for change, as a loss.
-            "flux": -(mean - last.reshape_as(true)[real]).abs().clamp(max=MOST_FLUX).mean(),
             "variance": columns.var() / true[real].var(),
         }
 
@@ -205,14 +195,6 @@ class SpectrumLearner(Learner):
 
 def _steps(seconds: float) -> int:
     return round(seconds * STEPS_PER_SECOND)
-
-
-def _set_normalisation(model: Spectrum, every: Sequence[TokenUtterance]) -> None:
-    """Set the network's normalisation of mel bands (mean and spread) from the corpus."""
-    mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
-    bands = torch.from_numpy(mel.astype(np.float32))
-    model.get_buffer("centre").copy_(bands.mean(0))
-    model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
 
 
 def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.NDArray[np.int16]]:

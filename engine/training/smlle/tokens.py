@@ -91,7 +91,7 @@ def without_tokens(
     """
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
-    marks = np.zeros(len(phones["ids"]), np.int8)
+    marks = np.zeros(len(phones["phones"]), np.int8)
     for before, number in phones["marks"][phones["marks"][:, 0] > 0]:
         marks[before - 1] = _MARK_OF[int(number)]
     return TokenUtterance(
@@ -100,7 +100,7 @@ def without_tokens(
         np.zeros(0, np.int16),
         mel(torch.from_numpy(pcm[None, : count * TOKEN_SAMPLES]))[0].numpy().astype(np.float16),
         said_by(phones["starts"], entry.end, count).astype(np.int16),
-        phones["ids"].astype(np.int16),
+        phones["phones"],
         marks,
     )
 
@@ -149,7 +149,7 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
                 examples[entry.speaker, int(phone)].append(steps[phones == phone])
     speakers = np.unique([speaker for speaker, _ in examples])
     means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
-    shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)
+    shapes = np.zeros((count_of(ids), run.recipe.shapes, COLUMNS * BANDS), np.float32)
     dice = np.random.default_rng(run.recipe.seed)
     for phone in sorted({phone for _, phone in examples}):
         rests = []

@@ -115,9 +115,6 @@ class TransducerLearner(Learner):
         return out
 
 
-# ---------------------------------------------------------------------- lattice
-
-
 @dataclass(frozen=True)
 class Band:
     """The part of the lattice that the loss sums over: in each row (number of tokens) the units
@@ -187,9 +184,6 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     where = end[..., None].expand(-1, 1, len(steps))
     forward, last = (each.gather(1, where)[:, 0] for each in (torch.stack(rows, 1), blank))
     return -(forward + last).gather(1, place).flatten()
-
-
-# ----------------------------------------------------------------------- export
 
 
 def export_pack(run: Run) -> packing.Facts:

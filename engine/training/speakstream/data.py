@@ -138,9 +138,6 @@ def _scale(files: Sequence[Path]) -> Scale:
     return Scale(float(lowest), float(highest), float(np.mean(rates, dtype=np.float32)))
 
 
-# ----------------------------------------------------------------------- lessons
-
-
 @dataclass(frozen=True)
 class SpeakStreamBatch:
     """A batch of B lessons of L positions each, blocks of text and of speech in turn, padded at the

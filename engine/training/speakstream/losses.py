@@ -17,8 +17,8 @@ from engine.codec.mel import COLUMN, LEVELS, MelSpectrum
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.vocoder import fresh_decoder
 from engine.training import packing
-from engine.training.codec.sound_losses import SoundLearner
-from engine.training.codec.speech import CorpusUtterance, read_speech
+from engine.training.codec.sound_losses import Made, SoundLearner
+from engine.training.codec.speech import Utterances, draw_windows, read_speech
 from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import initialise, run_stack, scale_residuals
@@ -45,14 +45,10 @@ def fresh_model(shape: SpeakStreamShape) -> SpeakStreamModel:
 
 
 def hidden(
-    model: SpeakStreamModel,
-    batch: SpeakStreamBatch,
-    prenet_dropout: float,
-    dropout: float = 0.0,
+    model: SpeakStreamModel, batch: SpeakStreamBatch, prenet_dropout: float, dropout: float = 0.0
 ) -> Tensor:
-    """Return the network's output at each position of a batch, [B, L, D]. `prenet_dropout` and
-    `dropout` are shares of values set to zero. Levels are embedded at speech alone, because two
-    thirds of the positions are text.
+    """Return the network's output at each position of a batch, [B, L, D]. Levels are embedded at
+    speech alone, because two thirds of the positions are text.
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
     speech = batch.is_speech
@@ -122,19 +118,15 @@ class VocoderLearner(SoundLearner):
         speech = read_speech(run, self._recipe.hours)
         super().__init__(run, self._recipe, speech, vocoder=self._decoder)
 
-    def _losses(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, Losses]:
+    def _losses(self, side: Utterances, draw: random.Random) -> Made:
         frames = self._recipe.window_frames
-        length, samples, pitch = frames * FRAME_SAMPLES, [], []
-        for utterance in draw.choices(side, k=self._batch_size):
-            start = utterance.draw_start(draw, length, FRAME_SAMPLES)
-            samples.append(utterance.samples(start - LEAD, LEAD + length))
-            pitch.append(utterance.pitch_of(start // FRAME_SAMPLES, frames))
-        longer, track = (torch.stack(each).to(self._device) for each in (samples, pitch))
-        columns, pcm = self._columns(longer, draw).transpose(1, 2), longer[:, LEAD:]
-        output, losses = self._decoded(self._decoder, columns, track, pcm)
-        return pcm, output, losses
+        length = frames * FRAME_SAMPLES
+        windows = draw_windows(side, draw, self._batch_size, length, FRAME_SAMPLES)
+        longer = [each.samples(start - LEAD, LEAD + length) for each, start in windows]
+        pitch = [each.pitch_of(start // FRAME_SAMPLES, frames) for each, start in windows]
+        pcm, track = (torch.stack(each).to(self._device) for each in (longer, pitch))
+        columns = self._columns(pcm, draw).transpose(1, 2)
+        return self._decoded(self._decoder, columns, track, pcm[:, LEAD:])
 
     def _columns(self, pcm: Tensor, draw: random.Random) -> Tensor:
         """Return the spectra of samples; in a share of the windows they are rounded to levels."""

@@ -74,8 +74,6 @@ def distance(one: str, other: str) -> float:
     return 1.0 if (one in VOWELS) == (other in VOWELS) else 2.0
 
 
-# --------------------------------------------------------------------- matching
-
 GAP: Final = 0.9  # cost of a sound that only one side has
 
 

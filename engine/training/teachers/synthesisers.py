@@ -32,7 +32,7 @@ from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.source import SAMPLE_RATE as KOKORO_RATE
 from engine.tts.kokoro.symbols import symbols
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
-from engine.tts.kokoro.voices import NAME, blend
+from engine.tts.kokoro.voices import NAME
 from engine.tts.kokoro.windows import faded_out, render, with_silences
 from engine.tts.rate import PLAIN
 
@@ -50,8 +50,7 @@ LICENCES: Final = {
 class Request:
     """A text to speak. `stretch` lengthens every sound; `pitch_hz` applies if the voice follows it.
 
-    A synthesiser in EXACT uses neither. It uses `rate` (SPS, None = the voice's own pace) and
-    `mixed`, other voices and their shares.
+    A synthesiser in EXACT uses neither, but `rate` (SPS, None = the voice's own pace).
     """
 
     text: str
@@ -59,7 +58,6 @@ class Request:
     stretch: float
     pitch_hz: float
     rate: float | None = None
-    mixed: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,9 +152,6 @@ def _take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[tuple[str, ...], in
     return Take(pcm, sample_rate, tuple(listed)) if listed else None
 
 
-# ----------------------------------------------------------------------- Kokoro
-
-
 @cache
 def kokoro() -> KokoroSynthesiser:
     """Return Kokoro, fetched and with its graph cut. AssetError, ModelError."""
@@ -167,17 +162,14 @@ def kokoro() -> KokoroSynthesiser:
 
 
 @lru_cache(maxsize=256)  # half a megabyte each
-def blended_voice(voice: str, mixed: tuple[tuple[str, float], ...]) -> VoiceParts:
-    """Return a voice blended with others, each with its share. The rest of 1 is its own share."""
-    named = {each.name: each for each in kokoro().voices()}
-    own = 1 - sum(share for _, share in mixed)
-    parts = ((named[voice], own), *((named[name], share) for name, share in mixed))
-    return kokoro().voice_parts(blend(voice, parts))
+def kokoro_voice(name: str) -> VoiceParts:
+    """Return a voice of Kokoro, ready to speak."""
+    return kokoro().voice_parts(next(each for each in kokoro().voices() if each.name == name))
 
 
 def _kokoro_take(request: Request) -> Take | None:
     """Speak a text at exactly its rate; None for a text without a sound."""
-    speaking = blended_voice(request.voice, request.mixed)
+    speaking = kokoro_voice(request.voice)
     words, texts = phoned(request.text, speaking.espeak), request.text.casefold().split()
     pieces: list[Pcm] = []
     phones = [("", 0)]

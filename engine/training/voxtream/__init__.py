@@ -50,7 +50,7 @@ class Speaker:
 
 @dataclass(frozen=True)
 class Voice:
-    """The training of VoXtream2's own model."""
+    """The training of the voice's own model."""
 
     schedule: Schedule
     window_seconds: float = 24.0
@@ -66,13 +66,6 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class Voxtream2Voice(Voice):
-    """The training of VoXtream2's own model, with its shape; the codec decides its codes."""
-
-    shape: ModelConfig
 
 
 @dataclass(frozen=True)
@@ -92,7 +85,8 @@ class Voxtream2Recipe(Recipe):
     codec: Codec
     decoder: Decoder
     speaker: Speaker
-    voice: Voxtream2Voice
+    voice: Voice
+    shape: ModelConfig  # of the voice; the codec decides its codes
     export: Voxtream2Export
 
 

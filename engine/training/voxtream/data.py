@@ -30,9 +30,8 @@ import torch
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import FRAME_RATE, load_small
 from engine.resources import resource
-from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.speakers import People
-from engine.training.corpus.utterance import SAMPLE_RATE, Entry
+from engine.training.corpus.utterance import SAMPLE_RATE, Entry, in_a_room
 from engine.training.run import Run, read_json
 from engine.training.utterances import (
     Pcm,
@@ -57,6 +56,8 @@ MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
 ABSENT: Final = 0.3  # cost of a phone in a frame where it does not sound; a wrong frame costs 1
 SKIPPED: Final = 0.15  # cost of a phone that no frame speaks
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int16]
 
 
 def encode_corpus(run: Run) -> None:
@@ -80,14 +81,11 @@ def tokens_of(system: str) -> tuple[DurationToken, ...]:
 
 @dataclass(frozen=True)
 class VoxtreamUtterance(Utterance):
-    """An utterance as codes [K, T]; `prompt` are its codes as a prompt, perhaps with noise.
-    `tokens` has a duration token for each speech frame, `place` is the utterance's number in its
-    shard.
-    """
+    """An utterance as codes [K, T], with a duration token for each frame of speech."""
 
-    place: int
-    codes: npt.NDArray[np.int16]
-    prompt: npt.NDArray[np.int16]
+    place: int  # in its shard
+    codes: Codes
+    prompt: Codes  # codes as a prompt, perhaps with noise
     tokens: npt.NDArray[np.int8]
     phones: npt.NDArray[np.int16]
     nuclei: npt.NDArray[np.int8]
@@ -125,7 +123,7 @@ class _Encoder(ShardEncoder):
     def utterance(self, place: int, entry: Entry, pcm: Pcm) -> VoxtreamUtterance | None:
         phones = aligned_phones(entry, self.table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
-        found = walk(phones["starts"], speech_frames, self._tokens)
+        found = walk(phones.pop("starts"), speech_frames, self._tokens)
         total = -(-len(pcm) // FRAME_SAMPLES)
         if found is None or total < speech_frames + CLOSING_FRAMES:
             return None
@@ -134,41 +132,28 @@ class _Encoder(ShardEncoder):
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
+        vector, tokens = self.vector(prompt), found.astype(np.int8)
         return VoxtreamUtterance(
-            entry.speaker,
-            self.vector(prompt),
-            place,
-            codes,
-            prompt_codes,
-            found.astype(np.int8),
-            phones["ids"].astype(np.int16),
-            phones["nuclei"].astype(np.int8),
-            phones["marks"].astype(np.int16),
+            entry.speaker, vector, place, codes, prompt_codes, tokens, **phones
         )
 
-    def _codes(self, pcm: Pcm) -> npt.NDArray[np.int16]:
+    def _codes(self, pcm: Pcm) -> Codes:
         """Return the codes [K, T] of samples."""
         codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
         return codes[0].numpy().astype(np.int16)
 
 
-# ------------------------------------------------------------------------------ tokens
-
-
 def spans(tokens: Iterable[int]) -> Ints:
     """Return the first and last phone of each frame [T, 2], given the frames' duration tokens."""
     frames, last = [], -1
-    for token in tokens:
-        step = DURATION_TOKENS[token]
+    for step in (DURATION_TOKENS[token] for token in tokens):
         first = last + step.shift
         last = first + step.phones - 1
         frames.append((first, last))
     return np.asarray(frames, np.int64)
 
 
-def walk(
-    starts: npt.NDArray[np.int64], frames: int, tokens: tuple[DurationToken, ...]
-) -> Ints | None:
+def walk(starts: Ints, frames: int, tokens: Sequence[DurationToken]) -> Ints | None:
     """Return the duration tokens of `frames` frames for phones that begin at `starts` (samples; the
     first one lasts from sample 0). None if there are too many phones for the frames.
     """
@@ -194,9 +179,7 @@ def walk(
     return numbers
 
 
-def _token_costs(
-    best: npt.NDArray[np.float64], sounding: npt.NDArray[np.float64], token: DurationToken
-) -> npt.NDArray[np.float64]:
+def _token_costs(best: Floats, sounding: Floats, token: DurationToken) -> Floats:
     """Return the cost of ending a frame on each phone (index 0 = before the first one) with this
     token. `best`: the costs of the frame before; `sounding`: each phone's share of the frame.
     """
@@ -212,9 +195,6 @@ def _token_costs(
     return costs
 
 
-# ------------------------------------------------------------------------------ lessons
-
-
 @dataclass(frozen=True)
 class VoxtreamLesson:
     """A training sequence. `text` is the input of the phone transformer, `rows` the indices in it
@@ -226,29 +206,26 @@ class VoxtreamLesson:
     codes: Ints  # [K, T] of the frames
     tokens: Ints  # [T] the token drawn at each column
     prompt_frames: int
-    speaker: npt.NDArray[np.float32]
+    speaker: Pcm
 
 
-def draw_person(
-    people: People[VoxtreamUtterance], draw: random.Random
-) -> tuple[VoxtreamUtterance, ...]:
-    """Draw a speaker, weighted by the length of his or her speech; return the utterances."""
+Person = Sequence[VoxtreamUtterance]  # the utterances of one speaker
+
+
+def draw_person(people: People[VoxtreamUtterance], draw: random.Random) -> Person:
+    """Draw a speaker, weighted by the length of his or her speech."""
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]
 
 
-def draw_sequence(
-    person: Sequence[VoxtreamUtterance], draw: random.Random, window: int, prompt: int
-) -> VoxtreamLesson:
+def draw_sequence(person: Person, draw: random.Random, window: int, prompt: int) -> VoxtreamLesson:
     """Draw a lesson of at most `window` frames, at most `prompt` of which are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     room, ends = window - opening.shape[1], draw.random() < ENDING
     return _lesson(opening, speaker, _endless(person, draw), room, draw, ends=ends)
 
 
-def draw_stretch(
-    person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
-) -> VoxtreamLesson:
+def draw_stretch(person: Person, draw: random.Random, window: int) -> VoxtreamLesson:
     """Draw a lesson of VoXtream: at most `window` frames of one speaker with all of their text,
     begun anywhere in an utterance. Every frame is to be learnt, so any part may serve as a prompt.
     """
@@ -259,23 +236,18 @@ def draw_stretch(
 
 
 def one_utterance(
-    utterance: VoxtreamUtterance,
-    person: Sequence[VoxtreamUtterance],
-    draw: random.Random,
-    prompt: int,
+    said: VoxtreamUtterance, person: Person, draw: random.Random, prompt: int
 ) -> VoxtreamLesson:
     """Return the lesson of a complete utterance after a prompt of at most `prompt` frames; 0 = a
     lesson of VoXtream, whose prompts have their text, so that an utterance needs none before it.
     """
-    opening, speaker = (
-        _prompt(person, draw, prompt) if prompt else (None, draw.choice(person).vector)
-    )
-    return _lesson(opening, speaker, [utterance], utterance.frames, draw, ends=False)
+    if not prompt:
+        return _lesson(None, draw.choice(person).vector, [said], said.frames, draw, ends=False)
+    opening, speaker = _prompt(person, draw, prompt)
+    return _lesson(opening, speaker, [said], said.frames, draw, ends=False)
 
 
-def _endless(
-    person: Sequence[VoxtreamUtterance], draw: random.Random
-) -> Iterator[VoxtreamUtterance]:
+def _endless(person: Person, draw: random.Random) -> Iterator[VoxtreamUtterance]:
     while True:
         yield draw.choice(person)
 
@@ -296,9 +268,7 @@ def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     )
 
 
-def _prompt(
-    person: Sequence[VoxtreamUtterance], draw: random.Random, frames: int
-) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+def _prompt(person: Person, draw: random.Random, frames: int) -> tuple[Codes, Pcm]:
     """Draw a prompt of at most `frames` frames. Return its codes [K, T] and its unit vector."""
     utterances = [draw.choice(person) for _ in range(1 + frames // 12)]
     codes = np.concatenate([utterance.prompt for utterance in utterances], axis=1)[:, :frames]
@@ -306,8 +276,8 @@ def _prompt(
 
 
 def _lesson(
-    opening: npt.NDArray[np.int16] | None,
-    speaker: npt.NDArray[np.float32],
+    opening: Codes | None,
+    speaker: Pcm,
     utterances: Iterable[VoxtreamUtterance],
     room: int,
     draw: random.Random,

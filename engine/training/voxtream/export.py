@@ -212,9 +212,6 @@ def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
     return parts
 
 
-# ----------------------------------------------------------------------- rate table
-
-
 def measured_rates(
     counts: Mapping[float, Counts], export: Voxtream2Export
 ) -> dict[float, RateTarget]:

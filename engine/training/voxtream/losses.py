@@ -35,6 +35,7 @@ NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 FEWEST_DEPTH_FRAMES = 8  # of a batch
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
+Speech = People[VoxtreamUtterance]
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def model_config(recipe: Any) -> ModelConfig:
         return replace(built_in_config().shape, duration_tokens=tokens)
     codec = recipe.codec.shape
     vocabulary = codec.codes + SPECIAL_CODES
-    return replace(recipe.voice.shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
+    return replace(recipe.shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
 
 
 def built_in_config() -> pack.VoxtreamPackConfig:
@@ -148,9 +149,7 @@ class VoxtreamLearner(Learner):
         batch = self._batch(self._sides.validation, draw, long=False)
         return self._losses(batch, self._recipe.look_ahead)
 
-    def _batch(
-        self, people: People[VoxtreamUtterance], draw: random.Random, *, long: bool
-    ) -> VoxtreamBatch:
+    def _batch(self, people: Speech, draw: random.Random, *, long: bool) -> VoxtreamBatch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)
@@ -159,9 +158,7 @@ class VoxtreamLearner(Learner):
         lessons = [self._lesson(people, draw, window) for _ in range(count)]
         return on_device(collated(lessons, self._config), self._device)
 
-    def _lesson(
-        self, people: People[VoxtreamUtterance], draw: random.Random, window: int
-    ) -> VoxtreamLesson:
+    def _lesson(self, people: Speech, draw: random.Random, window: int) -> VoxtreamLesson:
         """Draw a lesson of a speaker: for VoXtream2 speech after a prompt without text, for
         VoXtream a stretch with all of its text.
         """

@@ -15,10 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.codec.speech import CorpusUtterance, read_speech
-from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import floats
 from engine.training.corpus.speakers import flat
-from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.corpus.utterance import SAMPLE_RATE, in_a_room
 from engine.training.loop import Learner, Losses
 from engine.training.run import Run
 from engine.training.utterances import Pcm

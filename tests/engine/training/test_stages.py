@@ -95,7 +95,7 @@ def test_the_frozen_codes_are_exported_as_used_with_another_decoder(whole):
     shipped = load_file(whole.weights("decoder"))
     for key, value in kept.items():
         if key.startswith(codec.CodecLearner.exact):
-            assert torch.equal(value, last["parts"]["codec"][key]), key
+            assert torch.equal(value, last["parts"][f"codec.{key}"]), key
             assert torch.equal(value, shipped[key]), key
     trunk = "decoder.up.convtr.convtr.weight"
     assert torch.equal(kept[trunk], last["mean"][trunk])  # where the shipped decoder begins

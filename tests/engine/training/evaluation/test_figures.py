@@ -12,8 +12,7 @@ from engine.training.evaluation.parts import (
     errors,
     interval,
 )
-from engine.training.evaluation.recognisers import Aligner
-from engine.training.evaluation.voices import phonemizer_library
+from engine.training.evaluation.voices import Aligner, phonemizer_library
 from engine.training.teachers import synthesisers
 from engine.training.teachers.sounds import match, phoned
 from engine.training.teachers.synthesisers import Request, Take

@@ -114,9 +114,8 @@ def test_the_transducer_learns(share):
     assert set(learner.validate()) == {"path", "lattice"}
 
 
-@pytest.mark.parametrize("changed", [{}, {"flux": 0.0}])
-def test_the_spectrum_learns(changed):
-    learner, dice = spectrum_learner(**changed), random.Random(1)
+def test_the_spectrum_learns():
+    learner, dice = spectrum_learner(), random.Random(1)
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
     losses = [learner.learn(1.0, dice)["regression"] for _ in range(40)]
@@ -140,8 +139,7 @@ def test_what_is_heard_is_corrupted_and_what_is_said_is_not():
     assert all(torch.equal(each.mel, lesson.mel) for each in heard)
     wrong = np.mean([(each.tokens != lesson.tokens).mean() for each in heard])
     assert 0.03 < wrong < 0.2
-    shifted = sum((each.phones != lesson.phones).any() for each in heard)
-    assert 0 < shifted < 20
+    assert all((each.phones == lesson.phones).all() for each in heard)
 
 
 def test_lessons_hear_what_a_session_would_say_and_true_prompts():
@@ -226,7 +224,7 @@ def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
         assert len(each.marks) == len(each.phones)
         begin = max(read_json(run.stage("encode") / "phones.json").values()) + 1
         phones = each.aligned(begin, begin + 1)
-        assert np.array_equal(each.tokens // run.recipe.codebook.shapes, phones)
+        assert np.array_equal(each.tokens // run.recipe.shapes, phones)
 
 
 # ------------------------------------------------------------------------------------- the lattice

@@ -44,7 +44,7 @@ def hum(_parts: Any, _given: Any, said: plan.Plan, first: int, last: int) -> Any
 def _fake(monkeypatch, espeak) -> None:
     speaker = plan.Speaker(np.zeros((1, 256), np.float32), accent="en-us", own_rate=4.4)
     made: Any = session.VoiceParts(FakeParts(), espeak, speaker, {})  # type: ignore[arg-type]
-    monkeypatch.setattr(synthesisers, "blended_voice", lambda voice, mixed: made)
+    monkeypatch.setattr(synthesisers, "kokoro_voice", lambda name: made)
     monkeypatch.setattr(synthesisers, "render", hum)
 
 
