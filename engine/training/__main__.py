@@ -30,7 +30,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _compare(options) if options.stage == COMPARE else _run_recipe(options)
+        if options.stage == COMPARE:
+            folder = options.work or data_folder() / "training" / "comparison"
+            only = tuple(filter(None, options.only.split(",")))
+            compare(folder, only, options.workers, again=options.again, into=options.into)
+        else:
+            _run_recipe(options)
     except KeyboardInterrupt:
         sys.stderr.write("The training was stopped. The same command continues.\n")
         return 130
@@ -76,16 +81,6 @@ def _run_recipe(options: argparse.Namespace) -> None:
             do_stage(stage, run)
     if options.into or options.install:
         packing.install(run, options.into or packs.folder_of(recipe.name))
-
-
-def _compare(options: argparse.Namespace) -> None:
-    compare(
-        options.work or data_folder() / "training" / "comparison",
-        only=tuple(filter(None, options.only.split(","))),
-        workers=options.workers,
-        again=options.again,
-        into=options.into,
-    )
 
 
 def do_stage(name: str, run: Run) -> None:

@@ -89,9 +89,7 @@ class Learner(ABC):
         return in_bf16(self._device, asked=self.schedule.bf16)
 
     def _optimise(self, losses: Losses, **weights: float) -> Losses:
-        """Do one optimiser step on the sum of the losses, each with its weight (1 if none is
-        given; losses of weight 0 are only reported). Return the losses.
-        """
+        """Do one optimiser step on the losses' sum, weighted (0 = only reported). Return them."""
         factors = dict.fromkeys(losses, 1.0) | weights
         weighted = [factors[name] * loss for name, loss in losses.items() if factors[name]]
         optimiser_step(torch.stack(weighted).sum(), self.optimisers["all"], self.schedule.clip)
@@ -139,9 +137,7 @@ def learning_rate(schedule: Schedule, step: int, share: float) -> float:
 
 
 def in_bf16(device: torch.device, *, asked: bool) -> torch.autocast:
-    """Multiply in bfloat16 where a recipe asks for it and the machine has the instructions for it:
-    without them a processor takes 18 times as long for a step.
-    """
+    """Multiply in bfloat16 if asked and able: without instructions for it, 18 times as slow."""
     abilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     can = any(has for name, has in abilities.items() if name.endswith("bf16"))
     enabled = asked and (can or device.type != "cpu")
@@ -178,9 +174,7 @@ class _Training:
     """A learner, the average of its weights, and the progress of its schedule."""
 
     def __init__(self, learner: Learner, folder: Path, key: str) -> None:
-        """Restore the checkpoint in a stage's folder, if there is one. InvalidInput when it was
-        saved with another `key`, ModelError when it cannot be read.
-        """
+        """Restore the checkpoint if there is one. InvalidInput for another `key`, ModelError."""
         self.learner, self.schedule = learner, learner.schedule
         self._folder, self._key = folder, key
         self.averaged = learner.parts[learner.averaged]
@@ -210,14 +204,17 @@ class _Training:
         # 0.91 to 0.93).
         with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
             losses = self.learner.learn(share, draw)
-        self._average(min(self.schedule.average, self.step / (self.step + 10)))
+        share = min(self.schedule.average, self.step / (self.step + 10))  # of the old average
+        for name, value in self.averaged.state_dict().items():
+            if value.is_floating_point() and not name.startswith(self.learner.exact):
+                self.mean[name].lerp_(value, 1 - share)
+            else:
+                self.mean[name].copy_(value)
         self.step += 1
         return losses
 
     def validate_and_save(self, *, ends: bool) -> None:
-        """Validate the averaged weights and save a checkpoint, each at its own interval. At the end
-        of the training (`ends`) do both.
-        """
+        """Validate the averaged weights and save a checkpoint, at intervals and at the end."""
         step, schedule = self.step, self.schedule
         if step % schedule.validate_every == 0 or ends:
             current = _copied(self.averaged.state_dict())
@@ -228,35 +225,24 @@ class _Training:
             if schedule.best and found[schedule.best] < self.best["loss"]:
                 self.best = {"loss": found[schedule.best], "weights": _copied(self.mean)}
         if step % schedule.checkpoint_every == 0 or ends:
+            optimisers = self.learner.optimisers.items()
+            content = {
+                "key": self._key,
+                "step": step,
+                "seconds": time.monotonic() - self._begun,
+                "parts": self.learner.parts.state_dict(),
+                "optimisers": {name: each.state_dict() for name, each in optimisers},
+                "mean": self.mean,
+                "best": self.best,
+            }
             partial = self._folder / "checkpoint.partial"
-            torch.save(self._content(), partial)
+            torch.save(content, partial)
             partial.replace(self._folder / CHECKPOINT)
 
     def result(self) -> dict[str, Tensor]:
         """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
         weights = self.best["weights"] if self.schedule.best else self.mean
         return {name: value.cpu() for name, value in weights.items()}
-
-    def _average(self, share: float) -> None:
-        """Move the averaged weights towards the current ones; `share` of the old average stays."""
-        for name, value in self.averaged.state_dict().items():
-            if value.is_floating_point() and not name.startswith(self.learner.exact):
-                self.mean[name].lerp_(value, 1 - share)
-            else:
-                self.mean[name].copy_(value)
-
-    def _content(self) -> dict[str, Any]:
-        """Return the content of a checkpoint."""
-        optimisers = self.learner.optimisers.items()
-        return {
-            "key": self._key,
-            "step": self.step,
-            "seconds": time.monotonic() - self._begun,
-            "parts": self.learner.parts.state_dict(),
-            "optimisers": {name: each.state_dict() for name, each in optimisers},
-            "mean": self.mean,
-            "best": self.best,
-        }
 
     def _restore(self, file: Path) -> None:
         found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")

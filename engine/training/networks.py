@@ -27,9 +27,7 @@ EMBEDDING_DEVIATION: Final = 0.06
 
 
 def initialise(network: nn.Module) -> None:
-    """Draw initial weights for the layers of engine.nn in a network, from torch's generator, and
-    make all of its weights trainable.
-    """
+    """Draw initial weights for the layers of engine.nn, and make all weights trainable."""
     for module in network.modules():
         if isinstance(module, transformer.Embedding):
             nn.init.normal_(module.weight, std=EMBEDDING_DEVIATION)
@@ -39,9 +37,7 @@ def initialise(network: nn.Module) -> None:
 
 
 def scale_residuals(stack: nn.Module) -> None:
-    """Divide the output weights of each block by sqrt(2 * number of blocks), so that an untrained
-    deep stack adds little to its input.
-    """
+    """Scale down each block's output, so that an untrained stack adds little to its input."""
     assert isinstance(stack, Transformer)
     for block in stack.layers:
         assert isinstance(block, transformer.Block)
@@ -95,9 +91,7 @@ def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], 
 
 
 def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:
-    """Stack arrays [..., T] of integers or floats, padded at the end of T to the longest one, or to
-    `length` if that is more.
-    """
+    """Stack arrays [..., T] of numbers, padded to the longest T, or to `length` if that is more."""
     tensors = [
         torch.from_numpy(row.astype(np.int64 if row.dtype.kind in "iu" else np.float32))
         for row in rows

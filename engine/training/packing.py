@@ -25,7 +25,7 @@ from engine.tts.pack_files import PHONES_FILE, config_json
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
-Facts = dict[str, Any]  # for the manifest
+Tensors = Mapping[str, Tensor]
 Network = tuple[Mapping[str, Any], dict[str, str]]
 """Tensors of a network, or arrays of a voice, and their metadata."""
 CARD_FILE: Final = "CARD.md"
@@ -57,7 +57,7 @@ def export_pack(
     load: Callable[[Path], object],
     kind: type[Utterance] = Utterance,
     voice_of: Callable[[Sequence[Any]], Network] | None = None,
-) -> Facts:
+) -> None:
     """Write a system's pack: networks by file name (a stage's name = its network as it is),
     configuration, table of phones, named voices, and the card; `load` reads it back. `voice_of`
     returns the arrays and the metadata of a voice from its speaker's utterances, which are of this
@@ -87,22 +87,20 @@ def export_pack(
         hint = "Make the recipe's networks smaller, or set export.weights."
         raise ModelError(f"The pack has {size / 1e6:.1f} MB, which is too large.", hint=hint)
     write_card(run, folder)
-    return {"megabytes": round(size / 1e6, 2), "voices": list(called)}
+
+
+_STORED: Final = {
+    Weights.FLOAT32: stored_weights.full,
+    Weights.FLOAT16: stored_weights.halved,
+    Weights.INT8: stored_weights.in_int8,
+}
 
 
 def save_weights(
-    tensors: Mapping[str, Tensor],
-    file: Path,
-    weights: Weights,
-    about: dict[str, str] | None = None,
+    tensors: Tensors, file: Path, weights: Weights, about: dict[str, str] | None = None
 ) -> None:
     """Write tensors in the number format `weights`, with the metadata `about`."""
-    stored = {
-        Weights.FLOAT32: stored_weights.full,
-        Weights.FLOAT16: stored_weights.halved,
-        Weights.INT8: stored_weights.in_int8,
-    }
-    save_file(stored[weights](tensors), file, about)
+    save_file(_STORED[weights](tensors), file, about)
 
 
 def write_tables(run: Run, config: Any) -> None:

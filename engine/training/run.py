@@ -97,18 +97,14 @@ class Run:
         return resource("starter", f"{name}.safetensors")
 
     def finish(self, name: str, **facts: Any) -> None:
-        """Mark a stage as done. Its manifest has the hashes of its files, so that stages that read
-        them are not done when they are other ones.
-        """
+        """Mark a stage as done, with hashes of its files: later stages depend on these."""
         folder, manifest = self.stage(name), self._manifest(name)
         files = sorted(file for file in folder.rglob("*") if file.is_file() and file != manifest)
         hashes = {str(file.relative_to(folder)): file_hash(file) for file in files}
         write_json(manifest, {"key": self.key(name), "files": hashes, **facts})
 
     def is_done(self, name: str) -> bool:
-        """Return True if a stage was finished with this recipe and its present inputs, and its
-        files are there.
-        """
+        """Return True if a stage was finished with this recipe and these inputs, files included."""
         file, read = self._manifest(name), self.stages[name].reads
         return (
             file.is_file()
@@ -131,9 +127,7 @@ class Run:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def key(self, name: str) -> str:
-        """Return the fingerprint of all that a stage depends on: sections of the recipe, and the
-        output of other stages, or weights of the built-in voice.
-        """
+        """Return the fingerprint of all that a stage depends on, in the recipe and in files."""
         stage = self.stages[name]
         values = [attrgetter(each)(self.recipe) for each in stage.sections]
         inputs = [
@@ -200,9 +194,7 @@ class StageProgress:
 
 @dataclass(frozen=True)
 class Task:
-    """A unit of work: `do(*arguments)`, both picklable. The result depends on the arguments and on
-    `depends`, the hashes of the files that the task reads.
-    """
+    """Work to do: `do(*arguments)`, picklable. `depends`: the hashes of the files that it reads."""
 
     name: str  # of letters that a file name may have
     do: Callable[..., Result | None]
@@ -237,9 +229,7 @@ def run_tasks(
     workers: int,
     save: Callable[[Task, Result | None], None] = lambda task, found: None,
 ) -> None:
-    """Run tasks in `workers` processes (1 = in this one), and `save` each result as soon as it is
-    ready. ModelError when a process dies.
-    """
+    """Run tasks in `workers` processes (1 = in this one); `save` each result when it is ready."""
     progress, many = StageProgress(stage, len(tasks)), min(workers, len(tasks))
     one_by_one = ((task, task.do(*task.arguments)) for task in tasks)
     ready = _in_processes(tasks, many) if many and workers > 1 else one_by_one
@@ -273,8 +263,6 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, R
 
 
 def _prepare_worker() -> None:
-    """Prepare a worker process: ignore Ctrl-C, because it reaches all processes of a terminal and
-    only the first one handles it, and use one thread.
-    """
+    """Use one thread, and leave Ctrl-C, which reaches all processes, to the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)

@@ -77,9 +77,7 @@ _Any = TypeVar("_Any")
 def encode_shards(
     run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
-    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. An encoded shard
-    carries the hash of its sources. The values must be picklable.
-    """
+    """Encode all shards that are not encoded yet, with the picklable `encoder(*files, *values)`."""
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     hashes = tuple(map(file_hash, files))
     for shard in read_shards(run.stage("corpus")):
@@ -100,9 +98,7 @@ def shard_file(folder: Path, shard: Shard) -> Path:
 
 
 def write(file: Path, utterances: Sequence[Any], key: str = "") -> None:
-    """Write a list of dataclasses, whose fields are arrays or numbers, with the fingerprint of
-    their origin. The file is complete or absent.
-    """
+    """Write dataclasses of arrays and numbers to a file, with the fingerprint of their origin."""
     arrays = {
         f"{number:05d}/{field.name}": np.asarray(getattr(each, field.name), order="C")
         for number, each in enumerate(utterances)

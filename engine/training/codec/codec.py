@@ -26,9 +26,7 @@ COMMITMENT_WEIGHT = 0.25
 
 
 class SpectralDecoder(Columns):
-    """The decoder that the codes are learnt with; it does not ship. Latents [B, D, T] at 25 Hz
-    become magnitudes and phases, then samples [B, 1, 960 T].
-    """
+    """The decoder that the codes are learnt with: latents [B, D, T] at 25 Hz to [B, 1, 960 T]."""
 
     def __init__(self, width: int, blocks: int) -> None:
         super().__init__(width, blocks)

@@ -14,7 +14,7 @@ the codes changes, so encoded speech stays valid; an utterance is drawn once, wi
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -65,9 +65,7 @@ def build_codec(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  #
 
 
 class DecoderLearner(SoundLearner):
-    """Train the codec's decoder, with a critic and a phone reader that judge its output. The reader
-    is a linear classifier of the codec's latents, and learns from those of real speech.
-    """
+    """Train the codec's decoder. A linear classifier of the codec's latents reads its phones."""
 
     averaged = "codec"
     exact = tuple(f"{name}." for name in CODING)
@@ -80,7 +78,7 @@ class DecoderLearner(SoundLearner):
             encoded = {shard.entries[utterance.place]: utterance for utterance in found}
             spoken += [CorpusUtterance(*each) for each in shard.spoken() if each[0] in encoded]
             self._encoded |= encoded
-        self._drawn = drawn_by_entry(run, self._encoded) if self._recipe.drawn_codes else {}
+        self._drawn = self._draw_codes(run) if self._recipe.drawn_codes else {}
         model = build_codec(self.shape, stored_weights.load(run.weights("codec")))
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
@@ -88,6 +86,18 @@ class DecoderLearner(SoundLearner):
         speech = split(run.recipe, spoken)
         super().__init__(run, self._recipe, speech, codec=model, reader=self._reader)
         self.optimisers["reader"] = optimiser(self._reader, self.schedule, scale=READER_RATE)
+
+    def _draw_codes(self, run: Run) -> dict[Entry, Tensor]:
+        """Draw the codes [K, T] of the training speakers' utterances with the trained voice."""
+        model = voice.fresh_model(voice.model_config(run.recipe), VoxtreamGeneration())
+        model.load_state_dict(stored_weights.load(run.weights("voice")))
+        model = model.to(run.device).eval().requires_grad_(requires_grad=False)
+        people = split(run.recipe, self._encoded.values()).training
+        return {
+            entry: drawn_utterance(run.recipe, model, utterance, people[utterance.speaker])
+            for entry, utterance in self._encoded.items()
+            if utterance.speaker in people
+        }
 
     def _losses(self, side: Utterances, draw: random.Random) -> Made:
         model = self._model
@@ -163,19 +173,6 @@ def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
     if draw.random() < UNKNOWN_SHARE:
         known[:, : draw.randrange(phones.shape[1])] = NOTHING
     return known
-
-
-def drawn_by_entry(run: Run, utterances: Mapping[Entry, VoxtreamUtterance]) -> dict[Entry, Tensor]:
-    """Draw the codes [K, T] of the training speakers' utterances with the trained voice."""
-    model = voice.fresh_model(voice.model_config(run.recipe), VoxtreamGeneration())
-    model.load_state_dict(stored_weights.load(run.weights("voice")))
-    model = model.to(run.device).eval().requires_grad_(requires_grad=False)
-    people = split(run.recipe, utterances.values()).training
-    return {
-        entry: drawn_utterance(run.recipe, model, utterance, people[utterance.speaker])
-        for entry, utterance in utterances.items()
-        if utterance.speaker in people
-    }
 
 
 def drawn_utterance(

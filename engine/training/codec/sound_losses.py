@@ -63,7 +63,7 @@ def waves_distance(output: Tensor, real: Tensor) -> Tensor:
 
 
 class Critic(nn.Module):
-    """GAN discriminators of mel spectra at several FFT sizes (after EnCodec, Defossez et al., 2022).
+    """GAN discriminators of mel spectra at several FFT sizes (after EnCodec, Defossez, 2022).
     Phases need no judge: a decoder of pulses and filters makes them right by construction.
     """
 
@@ -184,8 +184,8 @@ class SoundLearner(Learner):
         total = torch.stack(list(losses.values())).sum()
         if share >= self._sound.adversary_from:
             windows = slice(self._sound.critic_windows)
-            losses["critic"] = self._train_critic(pcm[windows], output[windows])
-            total = total + self._adversarial_loss(pcm[windows], output[windows])
+            losses["critic"], fooled = self._judge(pcm[windows], output[windows])
+            total = total + fooled
         optimiser_step(total, self.optimisers["all"], self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
 
@@ -198,9 +198,7 @@ class SoundLearner(Learner):
         yield
 
     def _decoded(self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor) -> Made:
-        """Decode input columns [B, D, T] at the true pitch [B, 2, T] of the samples `pcm`. The
-        losses are those of the decoder's own pitch and of the spectra.
-        """
+        """Decode input columns [B, D, T] at the true pitch [B, 2, T], which is also learnt."""
         log_hz, weight = pitch.unbind(1)
         with self._autocast():
             shape = decoder.shape(columns)
@@ -214,20 +212,18 @@ class SoundLearner(Learner):
         }
         return pcm, output, losses
 
-    def _train_critic(self, pcm: Tensor, output: Tensor) -> Tensor:
-        """Train the critic for one step. Return its loss."""
+    def _judge(self, pcm: Tensor, output: Tensor) -> tuple[Tensor, Tensor]:
+        """Train the critic for one step. Return its loss, and the network's loss in the critic: of
+        its verdict, and of its inner layers.
+        """
         with self._autocast():
-            loss = critic_loss(self._critic(pcm), self._critic(output.detach()))
-        optimiser_step(loss, self.optimisers["critic"], self.schedule.clip)
-        return loss.detach()
-
-    def _adversarial_loss(self, pcm: Tensor, output: Tensor) -> Tensor:
-        """Return the network's loss in the critic: of its verdict, and of its inner layers."""
+            own = critic_loss(self._critic(pcm), self._critic(output.detach()))
+        optimiser_step(own, self.optimisers["critic"], self.schedule.clip)
         self._critic.requires_grad_(requires_grad=False)
         with self._autocast():
             of_made = self._critic(output)
             with torch.no_grad():
                 of_real = self._critic(pcm)
-            loss = fooling_loss(of_made) + FEATURES_WEIGHT * feature_loss(of_real, of_made)
+            fooled = fooling_loss(of_made) + FEATURES_WEIGHT * feature_loss(of_real, of_made)
         self._critic.requires_grad_(requires_grad=True)
-        return loss
+        return own, fooled

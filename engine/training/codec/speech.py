@@ -54,9 +54,7 @@ class CorpusUtterance:
 
     @cached_property
     def pitch(self) -> Tensor:
-        """The pitch, measured by autocorrelation (Boersma, 1993): the logarithm of Hz, and its
-        weight in the loss (1 = voiced), [2, T], one column every 10 ms.
-        """
+        """The pitch (Boersma, 1993), every 10 ms [2, T]: log of Hz, and its weight in the loss."""
         import parselmouth  # training only
 
         sound = parselmouth.Sound(floats(self.pcm).astype(np.float64), SAMPLE_RATE)

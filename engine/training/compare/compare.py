@@ -51,9 +51,9 @@ SIZE: Final = parts.Size(
 
 def compare(
     folder: Path,
-    *,
     only: Sequence[str] = (),
     workers: int = 1,
+    *,
     again: bool = False,
     into: Path | None = None,
 ) -> None:

@@ -77,9 +77,7 @@ def read_shard(index: Path) -> Shard:
 
 
 def make_corpus(run: Run) -> dict[str, float]:
-    """Make all missing shards in `run.workers` processes, and delete the shards of other recipes.
-    Return the hours of speech.
-    """
+    """Make all missing shards, delete those of other recipes, and return the hours of speech."""
     recipe, folder = run.recipe, run.stage("corpus")
     for name in recipe.corpus.synthesisers:  # each is installed
         synthesisers.speak_all(name, ())
@@ -135,9 +133,7 @@ def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]
 
 
 def speak_plans(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    """Speak plans, with one call of each synthesiser. Yield the utterances in order, without those
-    that could not be spoken.
-    """
+    """Speak plans, with one call of each synthesiser. Yield what could be spoken, in order."""
     takes: dict[int, Take | None] = {}
     for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
         numbers = [n for n, plan in enumerate(plans) if plan.speaker.base.synthesiser == name]

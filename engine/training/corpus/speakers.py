@@ -60,15 +60,13 @@ BASES: Final = (
 
 @dataclass(frozen=True)
 class Speaker:
-    """A virtual speaker. `warp` multiplies pitch and formants; `tilt_db` is the gain at 6 kHz
-    relative to that at 300 Hz.
-    """
+    """A virtual speaker. `warp` multiplies pitch and formants."""
 
     number: int
     base: Base
     warp: float
     pitch_hz: float
-    tilt_db: float
+    tilt_db: float  # gain at 6 kHz relative to that at 300 Hz
     held_out: bool
 
 
@@ -92,9 +90,7 @@ def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
 
 
 def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:
-    """Draw the speaker of the next utterance. Voices are weighted by their share; a voice's
-    unchanged speaker is three times as likely as each changed one.
-    """
+    """Draw a speaker by the share of the voice. Unchanged ones are three times as likely."""
     people = virtual_speakers(recipe)
     counts = Counter(person.base for person in people)
     weights = [
@@ -119,9 +115,7 @@ def flat(people: People[_Utterance]) -> tuple[_Utterance, ...]:
 
 
 def split(recipe: Recipe, utterances: Iterable[_Utterance]) -> Sides[_Utterance]:
-    """Split utterances into sides. If no speaker has enough utterances, those to train on also
-    validate. InvalidInput if there are none to train on.
-    """
+    """Split utterances into sides. Few utterances also validate. InvalidInput if there are none."""
     left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
     people: dict[int, list[_Utterance]] = {}
     for each in utterances:

@@ -92,9 +92,7 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw speaker, text and rate of the next utterance. Half of the rates are near the voices'
-    own, half anywhere in the recipe's range.
-    """
+    """Draw the next utterance. Half of the rates are near the voices' own, half are anywhere."""
     corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
     text = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
@@ -123,9 +121,7 @@ def seconds(plan: Plan) -> float:
 
 
 def articulation(rate: float) -> float:
-    """Return the rate between pauses (SPS) of speech with this rate overall: slow speech is made
-    mostly by pauses, less by longer sounds.
-    """
+    """Return the rate between pauses (SPS): slow speech is made mostly by pauses."""
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
 
 
@@ -154,9 +150,7 @@ def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
 
 
 def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], rate: float) -> Utterance:
-    """Insert the pauses between words that the requested rate needs. A pause belongs to the phone
-    before it, as in VoXtream2, 4.1.
-    """
+    """Insert the pauses that a rate needs, each behind a phone's sound (VoXtream2, 4.1)."""
     # A generator of its own, so that pauses do not change who speaks next in the shard.
     dice = random.Random(f"{utterance.text} {rate}")
     before, shift, phone, deficit = utterance.starts[0], 0, 0, 0.0
@@ -186,9 +180,7 @@ def with_fades(pcm: Pcm) -> Pcm:
 
 
 def trim(utterance: Utterance) -> Utterance | None:
-    """Return the utterance with LEAD and TAIL samples of silence around its speech, at LEVEL. None
-    if it has no phones, or is too short or too long.
-    """
+    """Put LEAD and TAIL samples of silence around speech; None if it is too long or short."""
     first, end = utterance.starts[0], min(utterance.end, len(utterance.pcm))
     length = end - first + LEAD + TAIL
     if not utterance.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
@@ -197,8 +189,7 @@ def trim(utterance: Utterance) -> Utterance | None:
     source = max(0, first - LEAD)
     part = utterance.pcm[source : end + TAIL]
     pcm[LEAD - (first - source) :][: len(part)] = part[:length]
-    power = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
-    pcm *= min(LEVEL / power, 0.95 / max(1e-6, float(np.abs(pcm).max())))
+    pcm *= min(LEVEL / _level(pcm), 0.95 / max(1e-6, float(np.abs(pcm).max())))
     shift = LEAD - first
     starts = tuple(start + shift for start in utterance.starts)
     return replace(utterance, pcm=pcm, starts=starts, end=end + shift)
@@ -234,8 +225,7 @@ def _pitched(take: Take, factor: float) -> Pcm:
     call(tier, "Multiply frequencies", recording.xmin, recording.xmax, factor)
     call([tier, manipulation], "Replace pitch tier")
     moved = call(manipulation, "Get resynthesis (overlap-add)").values[0]
-    pcm: Pcm = moved[: len(take.pcm)].astype(np.float32)
-    return pcm
+    return np.asarray(moved[: len(take.pcm)], np.float32)
 
 
 def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
@@ -243,32 +233,20 @@ def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
     as a synthesiser's speech. Length and level stay.
     """
     dice = np.random.default_rng(draw.getrandbits(32))
-    level = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
-    sound = _echoing(pcm, sample_rate, draw, dice)
-    noise = _noise(len(pcm), draw.uniform(0.0, 1.5), dice)
-    decibels = draw.uniform(LOUDEST_DB, QUIETEST_DB)
-    sound = sound + noise * level * 10 ** (-decibels / 20)
-    sound *= level / float(np.sqrt(np.mean(np.square(sound)) + 1e-9))
-    return sound.astype(np.float32)
-
-
-def _echoing(
-    pcm: Pcm, sample_rate: int, draw: random.Random, dice: np.random.Generator
-) -> npt.NDArray[np.float64]:
-    """Convolve samples with a random room response: a direct path, then decaying noise."""
+    # A room's response: a direct path, then decaying noise.
     count = int(draw.uniform(*ECHO_SECONDS) * sample_rate)
     tail = dice.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
     direct = draw.uniform(*DIRECT_SHARE)
     impulse = tail * np.sqrt((1 - direct) / np.sum(np.square(tail)))
     impulse[0] += np.sqrt(direct)
-    sound: npt.NDArray[np.float64] = fftconvolve(pcm, impulse)[: len(pcm)]
-    return sound
-
-
-def _noise(length: int, slope: float, dice: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Return noise of level 1 whose power falls with frequency ** slope (0 = white, 1 = pink)."""
-    spectrum = np.fft.rfft(dice.standard_normal(length))
+    # Noise whose power falls with frequency: slope 0 is white, 1 is pink.
+    spectrum, slope = np.fft.rfft(dice.standard_normal(len(pcm))), draw.uniform(0.0, 1.5)
     spectrum /= np.maximum(1, np.arange(len(spectrum))) ** (slope / 2)
-    noise = np.fft.irfft(spectrum, length)
-    level: npt.NDArray[np.float64] = noise / np.sqrt(np.mean(np.square(noise)) + 1e-12)
-    return level
+    noise, level = np.fft.irfft(spectrum, len(pcm)), _level(pcm)
+    noise *= level / _level(noise) * 10 ** (-draw.uniform(LOUDEST_DB, QUIETEST_DB) / 20)
+    sound = fftconvolve(pcm, impulse)[: len(pcm)] + noise
+    return np.asarray(sound * level / _level(sound), np.float32)
+
+
+def _level(pcm: npt.NDArray[np.floating]) -> float:
+    return float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))

@@ -54,9 +54,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Result:
-    """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
-    had no answer.
-    """
+    """The judges' results for one utterance. Times in seconds; None = nothing was measured."""
 
     voice: str
     text: str
@@ -164,9 +162,7 @@ _aligner = cache(Aligner)
 
 
 def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """Return at most `most` texts, evenly spaced in the list, because it is sorted
-    alphabetically.
-    """
+    """Return at most `most` texts, evenly spaced, because the list is sorted alphabetically."""
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))
 
@@ -239,9 +235,7 @@ def _ended(results: Results) -> list[float]:
 
 
 def onset_gap(person: Sequence[Result]) -> float | None:
-    """Return the median distance of the voice's onsets from the aligner's in milliseconds, of
-    utterances in which both have every word.
-    """
+    """Return the median distance of onsets from the aligner's in ms, where both have all words."""
     pairs = [zip(r.onsets, r.starts, strict=True) for r in person if len(r.onsets) == len(r.starts)]
     gaps = [abs(own - other) for pair in pairs for own, other in pair]
     return 1000 * median(gaps) if gaps else None

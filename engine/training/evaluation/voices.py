@@ -130,9 +130,7 @@ class LiveVoice:
 
 
 def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[LiveVoice, ...]:
-    """Return voices of a pack's folder or of a synthesiser of the program: those called `names`, or
-    the first `most`. InvalidInput if the source or a voice does not exist.
-    """
+    """Return voices of a pack's folder or a synthesiser, those called `names` or the first ones."""
     if source in registry.NAMES:
         there = [LiveVoice(source, name) for name in of_settings(SpeechSettings(engine=source)).own]
     else:
@@ -158,9 +156,7 @@ def measure_delays(voice: LiveVoice, texts: Sequence[str]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def loaded(source: str) -> TtsModel:
-    """Load a pack of any system, or a synthesiser of the program, on one thread, at the precision
-    that the program uses.
-    """
+    """Load a pack or a synthesiser on one thread, at the precision that the program uses."""
     torch.set_num_threads(1)
     if source == KOKORO:
         return synthesisers.kokoro()
@@ -176,9 +172,7 @@ phonemizer_library = cache(Espeak)  # takes half a second
 
 
 def naturalness(sentence: Spoken) -> float | None:
-    """Rate an utterance with DNSMOS, which takes about a second. Return a mean opinion score, 1 to
-    5, after ITU-T P.808. None for silence, or without speechmos.
-    """
+    """Return DNSMOS's mean opinion score, 1 to 5 (P.808); None for silence or without speechmos."""
     if find_spec("speechmos") is None:
         return None
     from speechmos import dnsmos  # loads onnxruntime and its models
@@ -267,9 +261,7 @@ def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
 
 
 def _words(text: str, espeak: Espeak) -> list[str]:
-    """Split a text into words without punctuation; hyphens separate words. Capitals stay, because
-    such words may be spelt out.
-    """
+    """Split a text into words. Capitals stay, because such words may be spelt out."""
     no_word = _NO_WORD if espeak.english else _NO_WORD_ELSEWHERE
     plain = no_word.sub(" ", text.replace("\u2019", "'")).split()
     return [word.strip("'") for word in plain if word.strip("'")]

@@ -73,9 +73,7 @@ class _Encoder(TokenEncoder):
         )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
-        """Return the text's units, and for each spoken word the tokens at which its phones begin.
-        There are no words if text and phones do not agree.
-        """
+        """Return the text's units, and the tokens where each word's phones begin (none: no fit)."""
         phoned = phoned_words(entry, self._espeak)
         begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
         spoken = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
@@ -86,9 +84,7 @@ class _Encoder(TokenEncoder):
 
 
 def _spoken_units(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> list[int]:
-    """Return the index of the unit that each token speaks, -1 before the first word. `words` has,
-    for each word, the tokens at which its phones begin.
-    """
+    """Return the index of the unit that each token speaks, -1 before the first word."""
     said = [-1] * words[0][0]
     ends = [place for place, unit in enumerate(units) if unit == WORD]
     overs = [*(phones[0] for phones in words[1:]), tokens]
@@ -126,9 +122,7 @@ def splice(person: Sequence[SentenceUtterance], draw: random.Random) -> Sentence
 def _stretch(
     sentence: SentenceUtterance, first: int, last: int, *, opens: bool
 ) -> SentenceUtterance:
-    """Return the words from `first` up to `last` of a sentence, with the silence after the last
-    one. With `opens`, the silence before the first one is included.
-    """
+    """Return some words of a sentence, with the silence behind them; `opens`: also that before."""
     ends = np.flatnonzero(sentence.units == WORD) + 1
     begin = int(ends[first - 1]) if first else 0
     start = 0 if opens else int(sentence.onsets[first])

@@ -65,9 +65,7 @@ def predict(
     dropout: float = 0.0,
     watch: Callable[[int, Heads], None] | None = None,
 ) -> Prediction:
-    """Predict the next token at each position of a batch. `prenet_dropout` and `dropout` are shares
-    of values set to zero. `watch` receives the attention heads of each layer.
-    """
+    """Predict the next token at each position. `watch` receives each layer's attention heads."""
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
@@ -75,9 +73,7 @@ def predict(
 
 
 def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
-    """Collate sentences into a batch. `end` is the label of the end, and also the input at the
-    first position, where there is no token before.
-    """
+    """Collate sentences. `end`: the label of the end, and the input at the first position."""
     labels = padded([np.append(each.tokens, end) for each in sentences], UNKNOWN)
     onsets = torch.zeros_like(labels)
     for row, each in enumerate(sentences):
@@ -158,9 +154,9 @@ class LlmVoxLearner(Learner):
         }
 
 
-def export_pack(run: Run) -> packing.Facts:
+def export_pack(run: Run) -> None:
     """Write LLMVoX's pack, with SpeakStream's vocoder."""
     export = run.recipe.export
     config = LlmVoxPackConfig(export.name, shape_of(run), export.generation)
     networks = {VOICE_FILE: "voice", SPECTRUM_FILE: "spectrum", VOCODER_FILE: "vocoder"}
-    return packing.export_pack(run, networks, config, synthesiser.load)
+    packing.export_pack(run, networks, config, synthesiser.load)

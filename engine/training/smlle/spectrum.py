@@ -87,9 +87,7 @@ class SpectrumLearner(Learner):
         return self._optimise(losses, variance=0.0)
 
     def validated(self, draw: random.Random) -> Losses:
-        """Return the losses. `variance` is the share of the true variance in the output (1 is
-        right, 0 is blurred). `own` is the regression when the network's inputs are its own output.
-        """
+        """Return the losses; `own`: the regression when the inputs are the network's own output."""
         lessons = self._lessons(self._sides.validation, draw)
         own = self._losses(lessons, own=True)["regression"]
         return {**self._losses(lessons), "own": own}
@@ -133,9 +131,7 @@ class SpectrumLearner(Learner):
         return replace(lesson, tokens=np.where(wrong, others, lesson.tokens))
 
     def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> Losses:
-        """Return the losses by name, without weights. With `own`, the network's own output replaces
-        the true input columns after the prompt.
-        """
+        """Return the losses. With `own`, inputs after the prompt are the network's own output."""
         model = self._model
         inputs, true, real = self._inputs(lessons)
         if own:
@@ -168,9 +164,7 @@ class SpectrumLearner(Learner):
         return inputs, true, real
 
     def _self_fed(self, inputs: Inputs, prompts: Tensor) -> Inputs:
-        """Replace the true input columns after the prompts (`prompts` [B] steps long) by the
-        network's own output, made step by step as in a session.
-        """
+        """Replace the columns after the prompts, which have `prompts` [B] steps, by own output."""
         model, dropout = self._model, self._recipe.dropout
         heard: list[Tensor] = []
 
@@ -214,9 +208,7 @@ def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.N
 def draw_tokens(
     model: Transducer, temperature: float, utterance: TokenUtterance
 ) -> npt.NDArray[np.int16]:
-    """Draw tokens [T] with torch's generator, given the true phones, their lengths and the true
-    tokens before.
-    """
+    """Draw tokens [T] with torch's generator, given the true phones, lengths and past."""
     shape = model.shape
     phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
     marks = padded([np.pad(utterance.marks, 1)])

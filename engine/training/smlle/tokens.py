@@ -50,9 +50,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TokenUtterance(Utterance):
-    """An utterance as tokens. `phones` and `marks` do not contain begin and end, but the indices in
-    `spoken_by` count them: 0 is the begin, 1 the first phone.
-    """
+    """An utterance as tokens. `spoken_by` counts begin (0) and end; `phones` has neither."""
 
     tokens: npt.NDArray[np.int16]  # [T]
     mel: npt.NDArray[np.float16]  # [2 T, bands]
@@ -86,9 +84,7 @@ def count_of(ids: dict[str, int]) -> int:
 def without_tokens(
     entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum
 ) -> TokenUtterance:
-    """Split an utterance into steps, with a little silence after its end. Its tokens and its
-    speaker's vector are not known yet.
-    """
+    """Split an utterance into steps, with a little silence behind; without tokens and vector."""
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
     marks = np.zeros(len(phones["phones"]), np.int8)
@@ -106,9 +102,7 @@ def without_tokens(
 
 
 def said_by(starts: Ints, end: int, steps: int) -> Ints:
-    """Return the index of the unit that sounds in each step: 0 (begin) before the first phone, the
-    last one (end) from sample `end` on. `starts` are samples.
-    """
+    """Return the unit that sounds in each step, 0 (begin) at first, the last one from `end` on."""
     middles = TOKEN_SAMPLES * np.arange(steps) + TOKEN_SAMPLES // 2
     return np.searchsorted(np.append(starts, end), middles, side="right")
 
@@ -135,9 +129,7 @@ class Codebook:
 
 
 def make_codebook(run: Run) -> tuple[Path, Path, Path]:
-    """Cluster the corpus's spectra and write the table of phones and the codebook. Return the files
-    that an encoder needs: table, speaker encoder, codebook.
-    """
+    """Cluster the corpus's spectra. Return the files of phones, speaker encoder and codebook."""
     table = write_phones(run)
     ids, mel = read_json(table), MelSpectrum()
     examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)

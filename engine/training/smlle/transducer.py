@@ -144,9 +144,7 @@ class Band:
 
 
 def band(places: Tensor, units: Tensor, tokens: Tensor, reach: int) -> Band:
-    """Return the band of nodes at most `reach` units from a known alignment. `places` [B, T] is the
-    unit that speaks each token; it never decreases.
-    """
+    """Return the nodes within `reach` units of an alignment: the unit of each token [B, T]."""
     count = len(places)
     end = (units - 1)[:, None]  # [B, 1]
     rows = torch.arange(places.shape[1] + 1, device=places.device)
@@ -186,11 +184,8 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     return -(forward + last).gather(1, place).flatten()
 
 
-def export_pack(run: Run) -> packing.Facts:
-    """Write the pack. The prompt of a named voice is one utterance of its speaker with its text, as
-    in the paper; a voice made from a recording has only the speaker's vector. ModelError when the
-    pack cannot be read back.
-    """
+def export_pack(run: Run) -> None:
+    """Write the pack. As in the paper, a named voice's prompt is an utterance with its text."""
     export, shape = run.recipe.export, smlle_shape(run)
 
     def voice_of(person: Sequence[TokenUtterance]) -> packing.Network:
@@ -203,13 +198,12 @@ def export_pack(run: Run) -> packing.Facts:
     names = (synthesiser.TRANSDUCER_FILE, SPECTRUM_FILE, VOCODER_FILE)
     networks = dict(zip(names, ("transducer", "spectrum", "vocoder"), strict=True))
     config, load = SmllePackConfig(export.name, shape, export.generation), synthesiser.load
-    facts = packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
+    packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
     said = enough_texts(tuning_sentences(), export.generation.own_rate, export.tuning_seconds)
     rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
     generation = replace(export.generation, own_rate=rate)
     packing.write_tables(run, replace(config, generation=generation))
-    return facts
 
 
 def _prompt(utterances: Sequence[TokenUtterance]) -> TokenUtterance:

@@ -24,7 +24,7 @@ from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import initialise, run_stack, scale_residuals
 from engine.training.run import Run
 from engine.training.speakstream import data
-from engine.training.speakstream.data import NOTHING, SpeakStreamBatch, WordsUtterance, read_scale
+from engine.training.speakstream.data import NOTHING, SpeakStreamBatch, WordsUtterance
 from engine.training.utterances import read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
@@ -66,7 +66,7 @@ class SpeakStreamLearner(Learner):
 
     def __init__(self, run: Run) -> None:
         self._recipe, self._sides = run.recipe.voice, read_sides(run, WordsUtterance)
-        self._hop, self._levels = run.recipe.export.generation.hop, read_scale(run).levels
+        self._hop, self._levels = run.recipe.export.generation.hop, data.levels_of(run)
         self._model = fresh_model(self._recipe.shape)
         super().__init__(run, self._recipe.schedule, voice=self._model)
 
@@ -111,7 +111,7 @@ class VocoderLearner(SoundLearner):
     averaged = "vocoder"
 
     def __init__(self, run: Run) -> None:
-        self._recipe, self._levels = run.recipe.vocoder, read_scale(run).levels
+        self._recipe, self._levels = run.recipe.vocoder, data.levels_of(run)
         self._spectrum = MelSpectrum().to(run.device)
         self.shape = self._recipe.shape
         self._decoder = fresh_decoder(self.shape)
@@ -125,22 +125,17 @@ class VocoderLearner(SoundLearner):
         longer = [each.samples(start - LEAD, LEAD + length) for each, start in windows]
         pitch = [each.pitch_of(start // FRAME_SAMPLES, frames) for each, start in windows]
         pcm, track = (torch.stack(each).to(self._device) for each in (longer, pitch))
-        columns = self._columns(pcm, draw).transpose(1, 2)
-        return self._decoded(self._decoder, columns, track, pcm[:, LEAD:])
-
-    def _columns(self, pcm: Tensor, draw: random.Random) -> Tensor:
-        """Return the spectra of samples; in a share of the windows they are rounded to levels."""
         mel = self._spectrum(pcm)[:, LEAD // COLUMN :]
         rough = self._levels.restored(self._levels.quantised(mel))
-        rounded = [draw.random() < self._recipe.rounded for _ in mel]
-        return torch.where(torch.tensor(rounded, device=mel.device)[:, None, None], rough, mel)
+        rounded = torch.tensor([draw.random() < self._recipe.rounded for _ in mel])
+        mel = torch.where(rounded[:, None, None].to(mel.device), rough, mel)
+        return self._decoded(self._decoder, mel.transpose(1, 2), track, pcm[:, LEAD:])
 
 
-def export_pack(run: Run) -> packing.Facts:
+def export_pack(run: Run) -> None:
     """Write SpeakStream's pack."""
-    export, scale = run.recipe.export, read_scale(run)
-    generation = replace(export.generation, pace=round(scale.pace, 3))
-    shape = run.recipe.voice.shape
-    config = SpeakStreamPackConfig(export.name, shape, generation, scale.levels)
+    export, shape = run.recipe.export, run.recipe.voice.shape
+    generation = replace(export.generation, pace=round(run.facts("encode")["pace"], 3))
+    config = SpeakStreamPackConfig(export.name, shape, generation, data.levels_of(run))
     networks = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
-    return packing.export_pack(run, networks, config, synthesiser.load)
+    packing.export_pack(run, networks, config, synthesiser.load)

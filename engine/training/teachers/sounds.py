@@ -64,9 +64,7 @@ def of_ipa(phone: str) -> tuple[str, ...]:
 
 
 def distance(one: str, other: str) -> float:
-    """The distance of two sounds: 0 the same, 0.4 often confused, 1 both vowels or both
-    consonants, 2 a vowel and a consonant.
-    """
+    """The distance of two sounds: 0 the same, 0.4 often confused, 1 of one kind, 2 of two kinds."""
     if one == other:
         return 0.0
     if (one, other) in _NEAR:
@@ -88,9 +86,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Match:
-    """An alignment: start of each phone and end of speech, in samples, and the cost per sound. That
-    cost says how well the two sequences agree.
-    """
+    """An alignment: start of each phone and end of speech in samples, and the cost per sound."""
 
     starts: tuple[int, ...]
     end: int

@@ -136,9 +136,7 @@ def _ipa_take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[str, int]]) -> 
 
 
 def _take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[tuple[str, ...], int]]) -> Take | None:
-    """Return a take from phones, each as its sounds and its first sample; None if there are none.
-    Several sounds of a phone get equal parts of it.
-    """
+    """Return a take from phones, whose sounds share their time; None if there are none."""
     listed: list[Sound] = []
     edges = np.clip([0, *(start for _, start in phones[1:]), len(pcm)], 0, len(pcm))
     edges = np.maximum.accumulate(edges)
@@ -196,9 +194,7 @@ def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
 
 
 def _timed(plan: Plan, places: Sequence[int], *, accent: str) -> Iterator[tuple[str, int]]:
-    """Yield a plan's phones with their first samples, and "" for the silence at each punctuation
-    mark. `places`: the first sample of each symbol.
-    """
+    """Yield a plan's phones and the silence ("") at its marks, with their first samples."""
     script = plan.script
     for word, first, end in zip(plan.request.words, script.firsts, script.ends, strict=True):
         at = first

@@ -68,17 +68,22 @@ HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
 FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
 MANY: Final = 200  # sentences to pick from
 WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
-Counts = tuple[int, ...]
+Histograms = Mapping[float, tuple[int, ...]]  # of duration tokens, by rate
+Rates = Mapping[float, RateTarget]
+Floats = npt.NDArray[np.float64]
 _Any = TypeVar("_Any", bound=Any)
 _TARGET: Final = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
-def export_pack(run: Run) -> packing.Facts:
+def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it is too large to ship."""
-    return (_voxtream if run.recipe.system == VOXTREAM else _voxtream2)(run)
+    model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
+    model.load_state_dict(load_file(run.weights("voice")))
+    write = _write_voxtream if run.recipe.system == VOXTREAM else _write_voxtream2
+    write(run, published_tensors(model))
 
 
-def _voxtream2(run: Run) -> packing.Facts:
+def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
     """Write VoXtream2's pack. Then let it speak to tune its rate table, so that it keeps to the
     requested rates. UnreadableClip if a named speaker has too little speech.
     """
@@ -95,55 +100,43 @@ def _voxtream2(run: Run) -> packing.Facts:
         return voice.tensors, dict(voice.metadata)
 
     counts = measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
-    rates = measured_rates(counts, export)
-    config = pack.VoxtreamPackConfig(
-        export.name, model_config(run.recipe), export.generation, rates
-    )
+    rates, shape = measured_rates(counts, export), model_config(run.recipe)
+    config = pack.VoxtreamPackConfig(export.name, shape, export.generation, rates)
     networks = {
-        pack.VOICE_FILE: (_voice_tensors(run), {}),
+        pack.VOICE_FILE: (tensors, {}),
         pack.CODEC_FILE: "decoder",
         pack.SPEAKER_FILE: "speaker",
     }
-    facts = packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
+    packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
     if export.tuning_seconds:
         model = pack.load_pack(folder, Precision.INT8, _TARGET)  # as the program loads it
         rates = tune(model, counts, rates, export.tuning_seconds)
         packing.write_tables(run, replace(config, rates=rates))
-    return facts
 
 
-def _voxtream(run: Run) -> packing.Facts:
+def _write_voxtream(run: Run, tensors: dict[str, Tensor]) -> None:
     """Write VoXtream's pack: without the frozen weights, which are the built-in voice's, and
     without an encoder, because no voice is made from a recording.
     """
-    export = run.recipe.export
-    codec = stored_weights.load(run.weights("decoder"))
+    export, codec = run.recipe.export, stored_weights.load(run.weights("decoder"))
     about = shape_metadata(replace(shipped_config(run), encodes=False))
     networks = {
-        pack.VOICE_FILE: (_without(_voice_tensors(run), original.FROZEN), {}),
+        pack.VOICE_FILE: (_without(tensors, original.FROZEN), {}),
         pack.CODEC_FILE: (_without(codec, ENCODING), about),
     }
     frozen = synthesiser1.frozen_hash(resource("starter", pack.VOICE_FILE))
-    config = original.Voxtream1PackConfig(
-        export.name, model_config(run.recipe), export.generation, frozen=frozen
-    )
-    return packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
+    shape = model_config(run.recipe)
+    config = original.Voxtream1PackConfig(export.name, shape, export.generation, frozen=frozen)
+    packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
 
 
 def _load(folder: Path) -> object:
-    """Read a pack back."""
     load = synthesiser1.load_pack if system_of(folder) == VOXTREAM else pack.load_pack
     return load(folder, Precision.FLOAT, _TARGET)
 
 
 def _without(tensors: Mapping[str, Tensor], start: tuple[str, ...]) -> dict[str, Tensor]:
     return {key: value for key, value in tensors.items() if not key.startswith(start)}
-
-
-def _voice_tensors(run: Run) -> dict[str, Tensor]:
-    model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
-    model.load_state_dict(load_file(run.weights("voice")))
-    return published_tensors(model)
 
 
 def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
@@ -187,8 +180,7 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
 
 def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
     """Return a voice with a prompt with its text: complete utterances of a speaker."""
-    parts = _near_own_rate(person)
-    spans, phones = [], 0
+    parts, spans, phones = _near_own_rate(person), [], 0
     for part in parts:
         speech = part.spans() + phones
         phones += len(part.phones)
@@ -212,15 +204,13 @@ def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
     return parts
 
 
-def measured_rates(
-    counts: Mapping[float, Counts], export: Voxtream2Export
-) -> dict[float, RateTarget]:
+def measured_rates(counts: Histograms, export: Voxtream2Export) -> Rates:
     """Return the untuned table: RATES, with the recipe's strength and guidance."""
     guidance = export.generation.semantic_guidance
     return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
 
 
-def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[int, ...]]:
+def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> Histograms:
     """Return the corpus's histogram, of counts above 0, at each rate and beyond both ends."""
     rates, histograms = _windows(corpus)
     counts = {}
@@ -233,11 +223,9 @@ def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[in
     return counts
 
 
-def _windows(
-    corpus: Iterable[VoxtreamUtterance],
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the rate of each window of three seconds (or of a shorter utterance), and the windows'
-    histograms of duration tokens.
+def _windows(corpus: Iterable[VoxtreamUtterance]) -> tuple[Floats, Floats]:
+    """Return the rates of windows of three seconds (or of shorter utterances), and the histograms
+    of their duration tokens.
     """
     window = GENERATION.rate_window_frames
     rates, histograms = [], []
@@ -255,14 +243,9 @@ def _windows(
 
 
 def tune(
-    model: synthesiser.VoxtreamSynthesiser,
-    counts: Mapping[float, Counts],
-    table: Mapping[float, RateTarget],
-    seconds: float,
-) -> dict[float, RateTarget]:
-    """Let a pack's model speak for `seconds` with each histogram in `counts` (by rate, also
-    beyond the table's ends) and return the tuned table.
-    """
+    model: synthesiser.VoxtreamSynthesiser, counts: Histograms, table: Rates, seconds: float
+) -> Rates:
+    """Let a model speak for `seconds` with each histogram, by rate, and return the tuned table."""
     row, spoken = next(iter(table.values())), dict[float, float]()
     for rate, histogram in counts.items():
         texts = enough_texts(tuning_sentences(), rate, seconds)
@@ -271,9 +254,7 @@ def tune(
     return invert(table, counts, spoken)
 
 
-def invert(
-    table: Mapping[float, RateTarget], counts: Mapping[float, Counts], spoken: Mapping[float, float]
-) -> dict[float, RateTarget]:
+def invert(table: Rates, counts: Histograms, spoken: Mapping[float, float]) -> Rates:
     """Return the table with, at each rate, the histogram that was spoken at that rate. `spoken` has
     the measured SPS of each histogram in `counts`. A rate that none reached gets the nearest one.
     """

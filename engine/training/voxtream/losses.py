@@ -106,9 +106,7 @@ def temporal_hidden(
 
 
 def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
-    """Return the logits [N, K - 1, V] of N frames' acoustic codes, from temporal output plus
-    speaker [N, D], and from the true codes [N, K], the semantic one first.
-    """
+    """Return the logits [N, K - 1, V] of acoustic codes, from rows [N, D] and codes [N, K]."""
     shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
     embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
     inputs = torch.cat((hidden[:, None], embedded), dim=1)
@@ -159,9 +157,7 @@ class VoxtreamLearner(Learner):
         return on_device(collated(lessons, self._config), self._device)
 
     def _lesson(self, people: Speech, draw: random.Random, window: int) -> VoxtreamLesson:
-        """Draw a lesson of a speaker: for VoXtream2 speech after a prompt without text, for
-        VoXtream a stretch with all of its text.
-        """
+        """Draw a lesson: speech after a prompt without text, or VoXtream's, all with its text."""
         person = data.draw_person(people, draw)
         if self._derived:
             return data.draw_stretch(person, draw, window)
@@ -170,9 +166,7 @@ class VoxtreamLearner(Learner):
         return data.draw_sequence(person, draw, window, prompt)
 
     def _losses(self, batch: VoxtreamBatch, look_ahead: int) -> dict[str, Tensor]:
-        """Return two losses: semantic (cross-entropy of duration token and first code jointly), and
-        acoustic (on some frames).
-        """
+        """Return the losses of duration token and first code together, and of acoustic codes."""
         model, recipe = self._model, self._recipe
         with self._autocast():
             phones = phone_rows(model, batch, look_ahead)
@@ -238,8 +232,7 @@ def dropped(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> Voxtrea
 
 
 def corrupted(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> VoxtreamBatch:
-    """Replace the input codes of some frames by random ones and remove those of others, because a
-    model's own codes are sometimes wrong."""
+    """Replace some input codes by random ones or none: a model's own are sometimes wrong."""
     shape, device = batch.inputs.shape, batch.inputs.device
     real = batch.inputs < config.codes
     columns = (shape[0], 1, shape[2])

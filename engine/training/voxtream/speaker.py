@@ -59,9 +59,7 @@ class SpeakerLearner(Learner):
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return the share of held-out clips whose nearest clip is another speaker's. A corpus
-        without held-out speakers has its training ones judged.
-        """
+        """Return the share of held-out clips whose nearest clip is another speaker's."""
         clips = flat(self._speech.held_out or self._speech.training)[:VALIDATION_CLIPS]
         draw = random.Random(0)
         pcm = torch.from_numpy(np.stack([self._window(each, draw) for each in clips]))
