@@ -10,6 +10,7 @@ averages and times of a checkpoint, and it writes the state of the generators as
 
 import math
 import random
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,12 +30,13 @@ from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
-from engine.training.run import Run, StageProgress, write_json
+from engine.training.run import Run, write_json
 from engine.translatable import Translatable
 
 BETAS = (0.9, 0.96)
 LENGTHS = 4  # lessons drawn for each that is taken, see length_bucket
 VALIDATION_BATCHES = 4
+REPORT_SECONDS = 10.0
 CHECKPOINT = "checkpoint.pt"  # in a stage's folder
 Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
@@ -269,7 +271,7 @@ def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]
     the recipe and of its training data, which a checkpoint carries. ModelError when a loss is not
     finite; InvalidInput when there is a checkpoint with another key.
     """
-    training, progress = _Training(learner, run.stage(stage), key), StageProgress(stage, 1.0)
+    training, reported = _Training(learner, run.stage(stage), key), -math.inf
     share = training.share
     while share < 1:
         losses = {name: float(loss) for name, loss in training.advance(run, share).items()}
@@ -277,8 +279,10 @@ def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]
             hint = "Lower the learning rate; the last checkpoint is from before."
             raise ModelError(f"The training of '{stage}' diverged: {losses}.", hint=hint)
         share = training.share
-        shown = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
-        progress.report(share, f"step {training.step} {shown}")
+        if time.monotonic() - reported >= REPORT_SECONDS or share >= 1:
+            reported = time.monotonic()
+            shown = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
+            sys.stderr.write(f"{stage} {share:6.1%} step {training.step} {shown}\n")
         training.validate_and_save(ends=share >= 1)
     return training.result()
 

@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.nn import transformer
-from engine.nn.cache import KvCache
 from engine.nn.transformer import Heads, Transformer
 
 EMBEDDING_DEVIATION: Final = 0.06
@@ -73,21 +72,6 @@ def run_stack(
         x = block.finish(x, heads.queries, transformer.Stored(heads.keys, heads.values), grouped)
     out: Tensor = stack.norm(x)
     return out
-
-
-@torch.no_grad()
-def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], Tensor]) -> None:
-    """Run a stack step by step with a cache, as a session does. `row(step, output)` returns a
-    step's input [B, D], given the output of the step before [B, D] (None at the first).
-    """
-    assert isinstance(stack, Transformer)
-    x = row(0, None)
-    cache = KvCache(stack.config, len(x), x.device, x.dtype, growth=steps)
-    table = _rotary(stack.config.head_width, x.device)
-    for place in range(1, steps):
-        hidden = stack(x[:, None], table.slice(place - 1, place), cache)
-        cache.advance(1)
-        x = row(place, hidden[:, 0])
 
 
 def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:

@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -43,7 +42,6 @@ SYSTEMS: Final[Mapping[str, System]] = {
     "smlle": smlle.SYSTEM,
 }
 LARGEST_BYTES: Final = 256 * 1024  # a recipe is a few kilobytes
-REPORT_SECONDS: Final = 10.0
 SAFE_PATH: Final = "PYTHONSAFEPATH"  # a child imports nothing from the current folder
 Result = dict[str, Any]  # Any: what JSON can hold
 
@@ -177,21 +175,6 @@ def file_hash(file: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-class StageProgress:
-    """Report the finished fraction of a stage on the terminal, at most every few seconds."""
-
-    def __init__(self, name: str, total: float) -> None:
-        self._name, self._total = name, total
-        self._started = self._reported = time.monotonic()
-
-    def report(self, amount: float, about: str = "") -> None:
-        """Report that `amount` of the total is done."""
-        now = time.monotonic()
-        if now - self._reported >= REPORT_SECONDS or amount >= self._total:
-            self._reported, share = now, amount / self._total
-            sys.stderr.write(f"{self._name} {share:6.1%} {now - self._started:.0f} s {about}\n")
-
-
 @dataclass(frozen=True)
 class Task:
     """Work to do: `do(*arguments)`, picklable. `depends`: the hashes of the files that it reads."""
@@ -230,12 +213,12 @@ def run_tasks(
     save: Callable[[Task, Result | None], None] = lambda task, found: None,
 ) -> None:
     """Run tasks in `workers` processes (1 = in this one); `save` each result when it is ready."""
-    progress, many = StageProgress(stage, len(tasks)), min(workers, len(tasks))
+    many = min(workers, len(tasks))
     one_by_one = ((task, task.do(*task.arguments)) for task in tasks)
     ready = _in_processes(tasks, many) if many and workers > 1 else one_by_one
     for count, (task, found) in enumerate(ready, start=1):
         save(task, found)
-        progress.report(count, task.name)
+        sys.stderr.write(f"{stage} {count / len(tasks):6.1%} {task.name}\n")
 
 
 def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result | None]]:

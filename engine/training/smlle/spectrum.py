@@ -17,9 +17,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
 from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket
-from engine.training.networks import initialise, padded, run_stack, run_steps
+from engine.training.networks import initialise, padded, run_stack
 from engine.training.run import Run, read_json
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
 from engine.training.utterances import read_sides
@@ -163,27 +165,23 @@ class SpectrumLearner(Learner):
         )
         return inputs, true, real
 
+    @torch.no_grad()
     def _self_fed(self, inputs: Inputs, prompts: Tensor) -> Inputs:
         """Replace the columns after the prompts, which have `prompts` [B] steps, by own output."""
-        model, dropout = self._model, self._recipe.dropout
-        heard: list[Tensor] = []
-
-        def row(step: int, hidden: Tensor | None) -> Tensor:
-            last = inputs.before[:, step]
-            if hidden is not None:
-                _, said = model.columns(hidden)
-                last = torch.where((step <= prompts)[:, None], last, said)
+        model, tokens = self._model, inputs.tokens
+        last, heard = inputs.before[:, 0], list[Tensor]()
+        steps, device = tokens.shape[1], tokens.device
+        cache = KvCache(model.shape.stack, len(tokens), device, last.dtype, growth=steps)
+        table = RotaryTable(model.shape.stack.head_width, device)
+        for step in range(steps):
             heard.append(last)
-            keep = model.prenet.keep_masks((len(last), 1), dropout, None)
-            now = Inputs(
-                inputs.tokens[:, step : step + 1],
-                inputs.phones[:, step : step + 1 + model.shape.ahead],
-                last[:, None],
-                inputs.speaker,
-            )
-            return model.inputs(now, keep)[:, 0]
-
-        run_steps(model.stack, inputs.tokens.shape[1], row)
+            keep = model.prenet.keep_masks((len(last), 1), self._recipe.dropout, None)
+            phones = inputs.phones[:, step : step + 1 + model.shape.ahead]
+            now = Inputs(tokens[:, step : step + 1], phones, last[:, None], inputs.speaker)
+            hidden = model.stack(model.inputs(now, keep), table.slice(step, step + 1), cache)
+            cache.advance(1)
+            true = inputs.before[:, min(step + 1, steps - 1)]
+            last = torch.where((step < prompts)[:, None], true, model.columns(hidden[:, 0])[1])
         return inputs._replace(before=torch.stack(heard, dim=1))
 
 

@@ -30,7 +30,7 @@ from engine.training.run import Run
 from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
 from engine.training.utterances import mean_vector, read_sides
-from engine.training.voxtream.export import enough_texts, tuning_sentences
+from engine.training.voxtream.export import tuning_texts
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import SmllePackConfig
@@ -200,7 +200,7 @@ def export_pack(run: Run) -> None:
     config, load = SmllePackConfig(export.name, shape, export.generation), synthesiser.load
     packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = enough_texts(tuning_sentences(), export.generation.own_rate, export.tuning_seconds)
+    said = tuning_texts(export.generation.own_rate, export.tuning_seconds)
     rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
     generation = replace(export.generation, own_rate=rate)
     packing.write_tables(run, replace(config, generation=generation))

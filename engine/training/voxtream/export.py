@@ -248,7 +248,7 @@ def tune(
     """Let a model speak for `seconds` with each histogram, by rate, and return the tuned table."""
     row, spoken = next(iter(table.values())), dict[float, float]()
     for rate, histogram in counts.items():
-        texts = enough_texts(tuning_sentences(), rate, seconds)
+        texts = tuning_texts(rate, seconds)
         alone = model.with_rates({1.0: replace(row, counts=histogram)})
         spoken[rate] = spoken_rate(alone, texts, 1.0)
     return invert(table, counts, spoken)
@@ -267,14 +267,12 @@ def invert(table: Rates, counts: Histograms, spoken: Mapping[float, float]) -> R
     }
 
 
-def tuning_sentences() -> tuple[str, ...]:
-    """Return sentences to measure a rate with; the comparison does not use them."""
+def tuning_texts(rate: float, seconds: float) -> tuple[str, ...]:
+    """Return sentences to measure a rate with, which the comparison does not use: enough to last
+    `seconds` at that rate, at least one.
+    """
     draw = random.Random("own rate")
     texts = sorted({grammar.sentence("train", draw) for _ in range(MANY)})
-    return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
-
-
-def enough_texts(texts: tuple[str, ...], rate: float, seconds: float) -> tuple[str, ...]:
-    """Return enough texts to last `seconds` at a rate, at least one."""
-    syllables = float(np.mean([syllables_of(text) for text in texts]))
-    return spread(texts, max(1, round(rate * seconds / syllables)))
+    fitting = tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
+    syllables = float(np.mean([syllables_of(text) for text in fitting]))
+    return spread(fitting, max(1, round(rate * seconds / syllables)))
