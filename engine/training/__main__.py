@@ -11,10 +11,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+import torch
+
 from engine.errors import EngineError, InvalidInput
 from engine.settings_file import data_folder
-from engine.training.run import Run
-from engine.training.systems import SYSTEMS, read_recipe
+from engine.training import packing
+from engine.training.compare.compare import compare
+from engine.training.loop import Learner, train_and_save
+from engine.training.run import SYSTEMS, Run, read_recipe
 from engine.tts import packs
 
 COMPARE: Final = "compare"  # all systems on this machine; it belongs to no run
@@ -26,7 +30,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _compare(options) if options.stage == COMPARE else _run_recipe(options)
+        if options.stage == COMPARE:
+            folder = options.work or data_folder() / "training" / "comparison"
+            only = tuple(filter(None, options.only.split(",")))
+            compare(folder, only, options.workers, again=options.again, into=options.into)
+        else:
+            _run_recipe(options)
     except KeyboardInterrupt:
         sys.stderr.write("The training was stopped. The same command continues.\n")
         return 130
@@ -71,31 +80,11 @@ def _run_recipe(options: argparse.Namespace) -> None:
         else:
             do_stage(stage, run)
     if options.into or options.install:
-        from engine.training import packing  # imports torch
-
         packing.install(run, options.into or packs.folder_of(recipe.name))
 
 
-def _compare(options: argparse.Namespace) -> None:
-    from engine.training.compare.compare import compare  # imports torch
-
-    compare(
-        options.work or data_folder() / "training" / "comparison",
-        only=tuple(filter(None, options.only.split(","))),
-        workers=options.workers,
-        again=options.again,
-        into=options.into,
-    )
-
-
 def do_stage(name: str, run: Run) -> None:
-    """Run a stage's function and mark the stage as done. Its module is imported only now, because
-    a command line is read without torch.
-    """
-    import torch
-
-    from engine.training.loop import Learner, train_and_save
-
+    """Run a stage and mark it as done."""
     stage = run.stages[name]
     run.require(*stage.reads)
     module, function = stage.function.split(":")

@@ -8,9 +8,7 @@ from engine.models import storage
 
 
 def fetch(name: str) -> Path:
-    """Return a model's folder. Download it first, with the models that it needs, unless it is
-    complete. AssetError if that fails.
-    """
+    """Return a model's folder; fetch it and the models that it needs if it is incomplete."""
     if folder := storage.default_store().complete_folder(name):
         return folder
     asset = find(name)

@@ -10,6 +10,7 @@ averages and times of a checkpoint, and it writes the state of the generators as
 
 import math
 import random
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,12 +30,13 @@ from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
-from engine.training.run import Run, StageProgress, write_json
+from engine.training.run import Run, write_json
 from engine.translatable import Translatable
 
 BETAS = (0.9, 0.96)
 LENGTHS = 4  # lessons drawn for each that is taken, see length_bucket
 VALIDATION_BATCHES = 4
+REPORT_SECONDS = 10.0
 CHECKPOINT = "checkpoint.pt"  # in a stage's folder
 Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
@@ -42,25 +44,24 @@ _Lesson = TypeVar("_Lesson")
 
 
 class Learner(ABC):
-    """A network with its losses, on a device."""
+    """A network with its losses, on a device. A stage makes its learner from the run alone."""
 
     averaged: str  # the part whose weights are averaged over the steps
     exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
     shape: Any = None  # a dataclass that the file of its weights carries
 
-    def __init__(self, schedule: Schedule, device: str, **parts: nn.Module) -> None:
+    def __init__(self, run: Run, schedule: Schedule, **parts: nn.Module) -> None:
         """Give all parts one optimiser; a learner that needs more replaces it."""
-        self.schedule, self._device = schedule, torch.device(device)
+        self.schedule, self._device = schedule, torch.device(run.device)
         self._batch_size = schedule.batch
-        every = nn.ModuleList(parts.values()).to(device)
-        self.parts = parts
-        self.optimisers = {"all": optimiser(every, schedule)}
+        self.parts = nn.ModuleDict(parts).to(run.device)
+        self.optimisers = {"all": optimiser(self.parts, schedule)}
 
     @abstractmethod
     def learn(self, share: float, draw: random.Random) -> Losses:
         """Do one step at a finished share of the schedule; return the losses to report."""
 
-    def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         """Return the losses of a batch of validation data. Needed unless validate() is replaced."""
         raise NotImplementedError
 
@@ -89,15 +90,12 @@ class Learner(ABC):
     def _autocast(self) -> torch.autocast:
         return in_bf16(self._device, asked=self.schedule.bf16)
 
-    def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
-        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses."""
-        if total is None:
-            total = torch.stack(list(losses.values())).sum()
-        optimiser_step(total, self.optimisers["all"], self.schedule.clip)
+    def _optimise(self, losses: Losses, **weights: float) -> Losses:
+        """Do one optimiser step on the losses' sum, weighted (0 = only reported). Return them."""
+        factors = dict.fromkeys(losses, 1.0) | weights
+        weighted = [factors[name] * loss for name, loss in losses.items() if factors[name]]
+        optimiser_step(torch.stack(weighted).sum(), self.optimisers["all"], self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
-
-
-# ------------------------------------------------------------------------ steps
 
 
 def optimiser(
@@ -141,9 +139,7 @@ def learning_rate(schedule: Schedule, step: int, share: float) -> float:
 
 
 def in_bf16(device: torch.device, *, asked: bool) -> torch.autocast:
-    """Multiply in bfloat16 where a recipe asks for it and the machine has the instructions for it:
-    without them a processor takes 18 times as long for a step.
-    """
+    """Multiply in bfloat16 if asked and able: without instructions for it, 18 times as slow."""
     abilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     can = any(has for name, has in abilities.items() if name.endswith("bf16"))
     enabled = asked and (can or device.type != "cpu")
@@ -176,20 +172,15 @@ def length_bucket(
     return many[first : first + count]
 
 
-# --------------------------------------------------------------------- training
-
-
 class _Training:
     """A learner, the average of its weights, and the progress of its schedule."""
 
     def __init__(self, learner: Learner, folder: Path, key: str) -> None:
-        """Restore the checkpoint in a stage's folder, if there is one. InvalidInput when it was
-        saved with another `key`, ModelError when it cannot be read.
-        """
+        """Restore the checkpoint if there is one. InvalidInput for another `key`, ModelError."""
         self.learner, self.schedule = learner, learner.schedule
         self._folder, self._key = folder, key
         self.averaged = learner.parts[learner.averaged]
-        self.mean = {name: value.clone() for name, value in self.averaged.state_dict().items()}
+        self.mean = _copied(self.averaged.state_dict())
         self.best: dict[str, Any] = {"loss": math.inf, "weights": {}}
         self.step = 0
         self._begun = time.monotonic()
@@ -215,62 +206,45 @@ class _Training:
         # 0.91 to 0.93).
         with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
             losses = self.learner.learn(share, draw)
-        self._average(min(self.schedule.average, self.step / (self.step + 10)))
-        self.step += 1
-        return losses
-
-    def validate_and_save(self, *, ends: bool) -> None:
-        """Validate the averaged weights and save a checkpoint, each at its own interval. At the end
-        of the training (`ends`) do both.
-        """
-        step, schedule = self.step, self.schedule
-        if step % schedule.validate_every == 0 or ends:
-            with self._averaged_weights():
-                found = {"step": step, **self.learner.validate()}
-            write_json(self._folder / f"validation-{step:06d}.json", found)
-            if schedule.best and found[schedule.best] < self.best["loss"]:
-                weights = {name: value.clone() for name, value in self.mean.items()}
-                self.best = {"loss": found[schedule.best], "weights": weights}
-        if step % schedule.checkpoint_every == 0 or ends:
-            self._save()
-
-    def result(self) -> dict[str, Tensor]:
-        """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
-        weights = self.best["weights"] if self.schedule.best else self.mean
-        return {name: value.cpu() for name, value in weights.items()}
-
-    def _average(self, share: float) -> None:
-        """Move the averaged weights towards the current ones; `share` of the old average stays."""
+        share = min(self.schedule.average, self.step / (self.step + 10))  # of the old average
         for name, value in self.averaged.state_dict().items():
             if value.is_floating_point() and not name.startswith(self.learner.exact):
                 self.mean[name].lerp_(value, 1 - share)
             else:
                 self.mean[name].copy_(value)
+        self.step += 1
+        return losses
 
-    @contextmanager
-    def _averaged_weights(self) -> Iterator[None]:
-        """Give the network the averaged weights during a validation, because those are the ones
-        that a stage saves.
-        """
-        current = {name: value.clone() for name, value in self.averaged.state_dict().items()}
-        self.averaged.load_state_dict(self.mean)
-        yield
-        self.averaged.load_state_dict(current)
+    def validate_and_save(self, *, ends: bool) -> None:
+        """Validate the averaged weights and save a checkpoint, at intervals and at the end."""
+        step, schedule = self.step, self.schedule
+        if step % schedule.validate_every == 0 or ends:
+            current = _copied(self.averaged.state_dict())
+            self.averaged.load_state_dict(self.mean)  # what the stage saves
+            found = {"step": step, **self.learner.validate()}
+            self.averaged.load_state_dict(current)
+            write_json(self._folder / f"validation-{step:06d}.json", found)
+            if schedule.best and found[schedule.best] < self.best["loss"]:
+                self.best = {"loss": found[schedule.best], "weights": _copied(self.mean)}
+        if step % schedule.checkpoint_every == 0 or ends:
+            optimisers = self.learner.optimisers.items()
+            content = {
+                "key": self._key,
+                "step": step,
+                "seconds": time.monotonic() - self._begun,
+                "parts": self.learner.parts.state_dict(),
+                "optimisers": {name: each.state_dict() for name, each in optimisers},
+                "mean": self.mean,
+                "best": self.best,
+            }
+            partial = self._folder / "checkpoint.partial"
+            torch.save(content, partial)
+            partial.replace(self._folder / CHECKPOINT)
 
-    def _save(self) -> None:
-        parts, optimisers = self.learner.parts, self.learner.optimisers
-        content = {
-            "key": self._key,
-            "step": self.step,
-            "seconds": time.monotonic() - self._begun,
-            "parts": {name: part.state_dict() for name, part in parts.items()},
-            "optimisers": {name: each.state_dict() for name, each in optimisers.items()},
-            "mean": self.mean,
-            "best": self.best,
-        }
-        partial = self._folder / "checkpoint.partial"
-        torch.save(content, partial)
-        partial.replace(self._folder / CHECKPOINT)
+    def result(self) -> dict[str, Tensor]:
+        """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
+        weights = self.best["weights"] if self.schedule.best else self.mean
+        return {name: value.cpu() for name, value in weights.items()}
 
     def _restore(self, file: Path) -> None:
         found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")
@@ -279,8 +253,7 @@ class _Training:
                 f"The checkpoint {file} was trained with another recipe or corpus.",
                 hint="Restore the recipe, or begin anew with --again.",
             )
-        for name, part in self.learner.parts.items():
-            part.load_state_dict(found["parts"][name])
+        self.learner.parts.load_state_dict(found["parts"])
         for name, optimiser in self.learner.optimisers.items():
             optimiser.load_state_dict(found["optimisers"][name])
         for name, value in self.mean.items():
@@ -289,17 +262,27 @@ class _Training:
         self._begun = time.monotonic() - found["seconds"]
 
 
+def _copied(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in weights.items()}
+
+
 def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]:
     """Train a learner until its schedule ends; return its averaged weights. `key` = fingerprint of
     the recipe and of its training data, which a checkpoint carries. ModelError when a loss is not
     finite; InvalidInput when there is a checkpoint with another key.
     """
-    training, progress = _Training(learner, run.stage(stage), key), StageProgress(stage, 1.0)
+    training, reported = _Training(learner, run.stage(stage), key), -math.inf
     share = training.share
     while share < 1:
-        losses = training.advance(run, share)
+        losses = {name: float(loss) for name, loss in training.advance(run, share).items()}
+        if not all(map(math.isfinite, losses.values())):
+            hint = "Lower the learning rate; the last checkpoint is from before."
+            raise ModelError(f"The training of '{stage}' diverged: {losses}.", hint=hint)
         share = training.share
-        progress.report(share, f"step {training.step} {_shown(losses, stage)}")
+        if time.monotonic() - reported >= REPORT_SECONDS or share >= 1:
+            reported = time.monotonic()
+            shown = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
+            sys.stderr.write(f"{stage} {share:6.1%} step {training.step} {shown}\n")
         training.validate_and_save(ends=share >= 1)
     return training.result()
 
@@ -309,12 +292,3 @@ def train_and_save(run: Run, stage: str, learner: Learner) -> None:
     weights = train(run, stage, learner, run.key(stage))
     about = shape_metadata(learner.shape) if learner.shape else None
     save_file(learner.select(weights), run.weights(stage), about)
-
-
-def _shown(losses: Losses, name: str) -> str:
-    """Format the losses. ModelError if one is not finite."""
-    values = {key: float(loss) for key, loss in losses.items()}
-    if not all(map(math.isfinite, values.values())):
-        hint = "Lower the learning rate; the last checkpoint is from before."
-        raise ModelError(f"The training of '{name}' diverged: {values}.", hint=hint)
-    return " ".join(f"{key} {value:.3f}" for key, value in values.items())

@@ -19,57 +19,33 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.errors import InvalidInput
-from engine.nn.cache import KvCache
-from engine.nn.transformer import (
-    Block,
-    Embedding,
-    Heads,
-    Linear,
-    RotaryTable,
-    Stored,
-    Transformer,
-    TransformerConfig,
-    causal_mask,
-    group_mask,
-)
-from engine.training.recipe import Stack
+from engine.nn import transformer
+from engine.nn.transformer import Heads, Transformer
 
 EMBEDDING_DEVIATION: Final = 0.06
 
 
-def stack_config(width: int, shape: Stack) -> TransformerConfig:
-    """Return the configuration of a recipe's stack. InvalidInput if its sizes do not fit."""
-    if width % (2 * shape.heads) or shape.heads % shape.kv_heads:
-        raise InvalidInput(f"A width of {width} must be a multiple of twice its stack's heads.")
-    return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
-
-
 def initialise(network: nn.Module) -> None:
-    """Draw initial weights for the layers of engine.nn in a network, from torch's generator, and
-    make all of its weights trainable.
-    """
+    """Draw initial weights for the layers of engine.nn, and make all weights trainable."""
     for module in network.modules():
-        if isinstance(module, Embedding):
+        if isinstance(module, transformer.Embedding):
             nn.init.normal_(module.weight, std=EMBEDDING_DEVIATION)
-        elif isinstance(module, Linear):
+        elif isinstance(module, transformer.Linear):
             nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
     network.requires_grad_(requires_grad=True)
 
 
 def scale_residuals(stack: nn.Module) -> None:
-    """Divide the output weights of each block by sqrt(2 * number of blocks), so that an untrained
-    deep stack adds little to its input.
-    """
+    """Scale down each block's output, so that an untrained stack adds little to its input."""
     assert isinstance(stack, Transformer)
     for block in stack.layers:
-        assert isinstance(block, Block)
+        assert isinstance(block, transformer.Block)
         for product in (block.attention.output, block.mlp.down):
-            assert isinstance(product, Linear)
+            assert isinstance(product, transformer.Linear)
             product.weight.data /= (2 * len(stack.layers)) ** 0.5
 
 
-_rotary = lru_cache(RotaryTable)
+_rotary = lru_cache(transformer.RotaryTable)
 
 
 def run_stack(
@@ -86,37 +62,20 @@ def run_stack(
     config = stack.config
     rotation = _rotary(config.head_width, x.device).slice(0, x.shape[1])
     if mask is None:
-        mask = causal_mask(0, x.shape[1], x.device)[None]
-    grouped = group_mask(mask, config)[:, None]  # [B, 1, R T, T]
+        mask = transformer.causal_mask(0, x.shape[1], x.device)[None]
+    grouped = transformer.group_mask(mask, config)[:, None]  # [B, 1, R T, T]
     for number, block in enumerate(stack.layers):
-        assert isinstance(block, Block)
+        assert isinstance(block, transformer.Block)
         heads = block.project(x, rotation)
         if watch is not None:
             watch(number, heads)
-        x = block.finish(x, heads.queries, Stored(heads.keys, heads.values), grouped)
+        x = block.finish(x, heads.queries, transformer.Stored(heads.keys, heads.values), grouped)
     out: Tensor = stack.norm(x)
     return out
 
 
-@torch.no_grad()
-def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], Tensor]) -> None:
-    """Run a stack step by step with a cache, as a session does. `row(step, output)` returns a
-    step's input [B, D], given the output of the step before [B, D] (None at the first).
-    """
-    assert isinstance(stack, Transformer)
-    x = row(0, None)
-    cache = KvCache(stack.config, len(x), x.device, x.dtype, growth=steps)
-    table = _rotary(stack.config.head_width, x.device)
-    for place in range(1, steps):
-        hidden = stack(x[:, None], table.slice(place - 1, place), cache)
-        cache.advance(1)
-        x = row(place, hidden[:, 0])
-
-
 def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:
-    """Stack arrays [..., T] of integers or floats, padded at the end of T to the longest one, or to
-    `length` if that is more.
-    """
+    """Stack arrays [..., T] of numbers, padded to the longest T, or to `length` if that is more."""
     tensors = [
         torch.from_numpy(row.astype(np.int64 if row.dtype.kind in "iu" else np.float32))
         for row in rows
@@ -125,9 +84,6 @@ def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) 
     return torch.stack(
         [functional.pad(each, (0, length - each.shape[-1]), value=value) for each in tensors]
     )
-
-
-# ----------------------------------------------------------------------- guide
 
 
 def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:

@@ -16,8 +16,7 @@ from torch import Tensor
 from engine import systems
 from engine.errors import ModelError
 from engine.nn import stored_weights
-from engine.training.run import Run, metadata, read_json
-from engine.training.systems import SYSTEMS
+from engine.training.run import SYSTEMS, Run, metadata, read_json
 from engine.training.teachers.synthesisers import LICENCES
 from engine.training.utterances import Utterance, mean_vector, read_sides
 from engine.tts import voices as voice_files
@@ -26,7 +25,7 @@ from engine.tts.pack_files import PHONES_FILE, config_json
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
-Facts = dict[str, Any]  # for the manifest
+Tensors = Mapping[str, Tensor]
 Network = tuple[Mapping[str, Any], dict[str, str]]
 """Tensors of a network, or arrays of a voice, and their metadata."""
 CARD_FILE: Final = "CARD.md"
@@ -53,21 +52,23 @@ def install(run: Run, place: Path) -> None:
 
 def export_pack(
     run: Run,
-    networks: Mapping[str, Network],
+    networks: Mapping[str, str | Network],
     config: Any,
     load: Callable[[Path], object],
     kind: type[Utterance] = Utterance,
     voice_of: Callable[[Sequence[Any]], Network] | None = None,
-) -> Facts:
-    """Write a system's pack: networks by file name, configuration, table of phones, named voices,
-    and the card; `load` reads it back. `voice_of` returns the arrays and the metadata of a voice
-    from its speaker's utterances, which are of this `kind`; None = the mean of their vectors alone.
-    ModelError when the pack is too large to ship.
+) -> None:
+    """Write a system's pack: networks by file name (a stage's name = its network as it is),
+    configuration, table of phones, named voices, and the card; `load` reads it back. `voice_of`
+    returns the arrays and the metadata of a voice from its speaker's utterances, which are of this
+    `kind`; None = the mean of their vectors alone. ModelError when the pack is too large to ship.
     """
     folder, export = pack_folder(run), run.recipe.export
     shutil.rmtree(folder, ignore_errors=True)
     (folder / VOICES_FOLDER).mkdir(parents=True)
-    for name, (tensors, about) in networks.items():
+    for name, source in networks.items():
+        file = run.weights(source) if isinstance(source, str) else None
+        tensors, about = (stored_weights.load(file), metadata(file)) if file else source
         # The speaker encoder stays in fp32, so that voices are the same as those that the other
         # networks learnt from.
         weights = Weights.FLOAT32 if name == SPEAKER_FILE else export.weights
@@ -86,27 +87,20 @@ def export_pack(
         hint = "Make the recipe's networks smaller, or set export.weights."
         raise ModelError(f"The pack has {size / 1e6:.1f} MB, which is too large.", hint=hint)
     write_card(run, folder)
-    return {"megabytes": round(size / 1e6, 2), "voices": list(called)}
 
 
-def network(file: Path) -> Network:
-    """Return the tensors and the metadata of a network's file."""
-    return stored_weights.load(file), metadata(file)
+_STORED: Final = {
+    Weights.FLOAT32: stored_weights.full,
+    Weights.FLOAT16: stored_weights.halved,
+    Weights.INT8: stored_weights.in_int8,
+}
 
 
 def save_weights(
-    tensors: Mapping[str, Tensor],
-    file: Path,
-    weights: Weights,
-    about: dict[str, str] | None = None,
+    tensors: Tensors, file: Path, weights: Weights, about: dict[str, str] | None = None
 ) -> None:
     """Write tensors in the number format `weights`, with the metadata `about`."""
-    stored = {
-        Weights.FLOAT32: stored_weights.full,
-        Weights.FLOAT16: stored_weights.halved,
-        Weights.INT8: stored_weights.in_int8,
-    }
-    save_file(stored[weights](tensors), file, about)
+    save_file(_STORED[weights](tensors), file, about)
 
 
 def write_tables(run: Run, config: Any) -> None:
@@ -129,7 +123,7 @@ def write_card(run: Run, folder: Path) -> None:
     text = _CARD.read_text(encoding="utf-8").format(
         name=recipe.export.name,
         card=system.card,
-        hours=read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0),
+        hours=run.facts("corpus").get("hours", 0.0),
         base=f"\nIts {system.base} the built-in voice's.\n" if system.base else "",
         sources="\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers),
         prose=1 - recipe.corpus.grammar_share,

@@ -2,14 +2,17 @@
 
 A system adds its own sections and stages in the package of its name. Invariant: a recipe and its
 seed decide every random choice of a run; properties of the machine (cores, device, folders) are not
-part of it; nothing here imports torch.
+part of it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from engine.nn.transformer import TransformerConfig
 from engine.tts.packs import Weights
+
+STACK: Final = TransformerConfig(layers=4, width=256, heads=4, kv_heads=2, hidden=768)
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Corpus:
 
     hours: float
     shard_seconds: float = 600.0
-    synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")  # or "kokoro"
+    synthesisers: tuple[str, ...] = ("flite", "espeak")  # or "kokoro"
     speakers: int = 240  # virtual ones, over all synthesisers
     held_out_speakers: int = 24  # of them, never trained on
     lowest_rate: float = 1.0
@@ -59,19 +62,6 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Stack:
-    """The shape of a transformer."""
-
-    layers: int
-    heads: int
-    kv_heads: int
-    hidden: int
-
-
-STACK: Final = Stack(4, 4, 2, 768)
-
-
-@dataclass(frozen=True)
 class Sound:
     """A network that makes samples, and the critic that joins late."""
 
@@ -85,14 +75,12 @@ class Sound:
 
 @dataclass(frozen=True)
 class Export:
-    """The pack to write."""
+    """The pack to write; each system adds the constants of its generation."""
 
     name: str
     weights: Weights = Weights.FLOAT16  # on the disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
     speakers: tuple[int, ...] = ()  # of these voices; () = the first ones
-    temperature: float = 0.8
-    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
     # For the card alone: measured figures, and why figures miss their targets. Not in the repr, so
     # that another sentence does not repeat the stage (see Run.key).
     reached: tuple[str, ...] = field(default=(), repr=False)
@@ -136,4 +124,3 @@ class System:
 
 
 CORPUS: Final = {"corpus": Stage("corpus.shards:make_corpus", sections=("corpus",))}
-EXPORT: Final = ("export",)

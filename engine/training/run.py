@@ -1,4 +1,4 @@
-"""The folder of one training run: the output of each stage, and whether it is done; and long work
+"""A run of a recipe: a folder with the output of each stage, and whether it is done; and long work
 as tasks in several processes.
 
 A task's result may be saved in a file, so that nothing is measured twice. The file is named after
@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -23,17 +22,43 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
+import torch
+from safetensors import safe_open
+
 from engine import systems
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError
+from engine.nn.weights_file import check_numbers
 from engine.resources import resource
-from engine.training.recipe import Stage
-from engine.training.systems import SYSTEMS
+from engine.training import llmvox, smlle, speakstream, voxtream
+from engine.training.recipe import Stage, System
 from engine.tts import packs
+from engine.typed_values import WrongValue, build, read_text, toml_table
 
-REPORT_SECONDS: Final = 10.0
+SYSTEMS: Final[Mapping[str, System]] = {
+    **voxtream.SYSTEMS,
+    "speakstream": speakstream.SYSTEM,
+    "llmvox": llmvox.SYSTEM,
+    "smlle": smlle.SYSTEM,
+}
+LARGEST_BYTES: Final = 256 * 1024  # a recipe is a few kilobytes
 SAFE_PATH: Final = "PYTHONSAFEPATH"  # a child imports nothing from the current folder
 Result = dict[str, Any]  # Any: what JSON can hold
+
+
+def read_recipe(file: Path) -> Any:  # Any: the recipe of its system, which the stages know
+    """Read a recipe from its file. InvalidInput names the key that is unknown, missing or wrong."""
+    try:
+        table = toml_table(read_text(file, LARGEST_BYTES))
+        name = str(table.get("system", voxtream.VOXTREAM2))
+        if name not in SYSTEMS:
+            raise WrongValue(f"its system '{name}' is not known", f"Known: {', '.join(SYSTEMS)}.")
+        recipe = build(SYSTEMS[name].recipe, table)
+        check_numbers(recipe)
+    except (OSError, ValueError) as error:
+        hint = getattr(error, "hint", "")
+        raise InvalidInput(f"The recipe {file} cannot be used: {error}.", hint=hint) from error
+    return recipe
 
 
 @dataclass(frozen=True)
@@ -65,23 +90,19 @@ class Run:
         if name in self.stages:
             return self.folder / name / f"{name}.safetensors"
         if name == "vocoder":
-            (speakstream,) = (each for each in systems.SYSTEMS if each.name == "speakstream")
-            return packs.pack_folder(speakstream) / "vocoder.safetensors"
+            (speakstream_,) = (each for each in systems.SYSTEMS if each.name == "speakstream")
+            return packs.pack_folder(speakstream_) / "vocoder.safetensors"
         return resource("starter", f"{name}.safetensors")
 
     def finish(self, name: str, **facts: Any) -> None:
-        """Mark a stage as done. Its manifest has the hashes of its files, so that stages that read
-        them are not done when they are other ones.
-        """
+        """Mark a stage as done, with hashes of its files: later stages depend on these."""
         folder, manifest = self.stage(name), self._manifest(name)
         files = sorted(file for file in folder.rglob("*") if file.is_file() and file != manifest)
         hashes = {str(file.relative_to(folder)): file_hash(file) for file in files}
         write_json(manifest, {"key": self.key(name), "files": hashes, **facts})
 
     def is_done(self, name: str) -> bool:
-        """Return True if a stage was finished with this recipe and its present inputs, and its
-        files are there.
-        """
+        """Return True if a stage was finished with this recipe and these inputs, files included."""
         file, read = self._manifest(name), self.stages[name].reads
         return (
             file.is_file()
@@ -91,7 +112,7 @@ class Run:
         )
 
     def require(self, *names: str) -> None:
-        """InvalidInput if one of these stages is not done; a part of the built-in voice is."""
+        """InvalidInput for a stage of this system that has not been finished."""
         for name in names:
             if name in self.stages and not self.is_done(name):
                 raise InvalidInput(
@@ -104,9 +125,7 @@ class Run:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def key(self, name: str) -> str:
-        """Return the fingerprint of all that a stage depends on: sections of the recipe, and the
-        output of other stages, or weights of the built-in voice.
-        """
+        """Return the fingerprint of all that a stage depends on, in the recipe and in files."""
         stage = self.stages[name]
         values = [attrgetter(each)(self.recipe) for each in stage.sections]
         inputs = [
@@ -115,23 +134,12 @@ class Run:
         ]
         return fingerprint(self.recipe.system, self.recipe.seed, values, inputs)
 
+    def facts(self, name: str) -> Result:
+        """Return the facts that a finished stage reported, and its hashes."""
+        return read_json(self._manifest(name))
+
     def _manifest(self, name: str) -> Path:
         return self.folder / name / "manifest.json"
-
-
-class StageProgress:
-    """Report the finished fraction of a stage on the terminal, at most every few seconds."""
-
-    def __init__(self, name: str, total: float) -> None:
-        self._name, self._total = name, total
-        self._started = self._reported = time.monotonic()
-
-    def report(self, amount: float, about: str = "") -> None:
-        """Report that `amount` of the total is done."""
-        now = time.monotonic()
-        if now - self._reported >= REPORT_SECONDS or amount >= self._total:
-            self._reported, share = now, amount / self._total
-            sys.stderr.write(f"{self._name} {share:6.1%} {now - self._started:.0f} s {about}\n")
 
 
 def write_json(file: Path, content: Any) -> None:
@@ -151,8 +159,6 @@ def read_json(file: Path) -> dict[str, Any]:
 
 def metadata(file: Path) -> dict[str, str]:
     """Return the metadata of a safetensors file that this package wrote."""
-    from safetensors import safe_open
-
     with safe_open(str(file), framework="np") as handle:  # type: ignore[no-untyped-call]
         entries: dict[str, str] = handle.metadata() or {}
     return entries
@@ -169,17 +175,12 @@ def file_hash(file: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-# ------------------------------------------------------------------------ tasks
-
-
 @dataclass(frozen=True)
 class Task:
-    """A unit of work: `do(*arguments)`, both picklable. The result depends on the arguments and on
-    `depends`, the hashes of the files that the task reads.
-    """
+    """Work to do: `do(*arguments)`, picklable. `depends`: the hashes of the files that it reads."""
 
     name: str  # of letters that a file name may have
-    do: Callable[..., Result]
+    do: Callable[..., Result | None]
     arguments: tuple[Any, ...]
     depends: tuple[str, ...] = ()
 
@@ -191,9 +192,12 @@ class Task:
 
 def do_tasks(stage: str, folder: Path, tasks: Sequence[Task], workers: int) -> None:
     """Run the tasks that have no result in the folder, and save each result there."""
-    left = [task for task in tasks if not task.file(folder).is_file()]
-    for task, found in run_tasks(stage, left, workers):
-        write_json(task.file(folder), found)
+    run_tasks(
+        stage,
+        [task for task in tasks if not task.file(folder).is_file()],
+        workers,
+        lambda task, found: write_json(task.file(folder), found),
+    )
 
 
 def result(task: Task, folder: Path) -> Result | None:
@@ -202,23 +206,22 @@ def result(task: Task, folder: Path) -> Result | None:
     return read_json(file) if file.is_file() else None
 
 
-def run_tasks(stage: str, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
-    """Run tasks in `workers` processes (1 = in this one). Yield each with its result as soon as it
-    is ready. ModelError when a process dies.
-    """
-    progress, many = StageProgress(stage, len(tasks)), min(workers, len(tasks))
-    ready = _in_processes(tasks, many) if many and workers > 1 else _one_by_one(tasks)
+def run_tasks(
+    stage: str,
+    tasks: Sequence[Task],
+    workers: int,
+    save: Callable[[Task, Result | None], None] = lambda task, found: None,
+) -> None:
+    """Run tasks in `workers` processes (1 = in this one); `save` each result when it is ready."""
+    many = min(workers, len(tasks))
+    one_by_one = ((task, task.do(*task.arguments)) for task in tasks)
+    ready = _in_processes(tasks, many) if many and workers > 1 else one_by_one
     for count, (task, found) in enumerate(ready, start=1):
-        yield task, found
-        progress.report(count, task.name)
+        save(task, found)
+        sys.stderr.write(f"{stage} {count / len(tasks):6.1%} {task.name}\n")
 
 
-def _one_by_one(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
-    for task in tasks:
-        yield task, task.do(*task.arguments)
-
-
-def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result]]:
+def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result | None]]:
     """Run tasks in processes, which have ended afterwards, whatever happened."""
     others, before = set(active_children()), os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
@@ -243,10 +246,6 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, R
 
 
 def _prepare_worker() -> None:
-    """Prepare a worker process: ignore Ctrl-C, because it reaches all processes of a terminal and
-    only the first one handles it, and use one thread.
-    """
-    import torch  # here, not above: most importers of this module need no torch
-
+    """Use one thread, and leave Ctrl-C, which reaches all processes, to the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)

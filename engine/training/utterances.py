@@ -25,7 +25,6 @@ from engine.training.corpus.shards import Shard, floats, read_shard, read_shards
 from engine.training.corpus.speakers import Sides, split
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.run import (
-    Result,
     Run,
     Task,
     file_hash,
@@ -53,20 +52,12 @@ class Utterance:
 
 
 class ShardEncoder(ABC):
-    """Encodes shards with one table of phones and one speaker encoder."""
+    """Encodes utterances with one table of phones and one speaker encoder."""
 
     def __init__(self, table: Path, speaker: Path) -> None:
         self.ids: dict[str, int] = read_json(table)
         self.table = PhoneTable(self.ids)
         self._speaker = load_small_speaker(speaker)
-
-    def encode(self, shard: Shard) -> list[Any]:
-        """Return the utterances of a shard that can be encoded, in order."""
-        made = (
-            self.utterance(place, entry, floats(pcm))
-            for place, (entry, pcm) in enumerate(shard.spoken())
-        )
-        return [each for each in made if each is not None]
 
     @abstractmethod
     def utterance(self, place: int, entry: Entry, pcm: Pcm) -> Any:
@@ -76,9 +67,7 @@ class ShardEncoder(ABC):
     def vector(self, pcm: Pcm) -> Pcm:
         """Return the speaker's unit vector from samples [S] at 24 kHz."""
         samples = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
-        vector = functional.normalize(self._speaker.embed(samples), dim=0)
-        values: Pcm = vector.numpy()
-        return values
+        return np.asarray(functional.normalize(self._speaker.embed(samples), dim=0))
 
 
 _Kind = TypeVar("_Kind", bound=Utterance)
@@ -88,9 +77,7 @@ _Any = TypeVar("_Any")
 def encode_shards(
     run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
-    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. An encoded shard
-    carries the hash of its sources. The values must be picklable.
-    """
+    """Encode all shards that are not encoded yet, with the picklable `encoder(*files, *values)`."""
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     hashes = tuple(map(file_hash, files))
     for shard in read_shards(run.stage("corpus")):
@@ -100,8 +87,7 @@ def encode_shards(
             arguments = (shard.index, output, key, encoder, (*files, *values))
             tasks.append(Task(shard.index.stem, _encode_shard, arguments))
         outputs.add(output)
-    for _ in run_tasks("encode", tasks, run.workers):
-        pass
+    run_tasks("encode", tasks, run.workers)
     for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of deleted shards
         file.unlink()
 
@@ -112,9 +98,7 @@ def shard_file(folder: Path, shard: Shard) -> Path:
 
 
 def write(file: Path, utterances: Sequence[Any], key: str = "") -> None:
-    """Write a list of dataclasses, whose fields are arrays or numbers, with the fingerprint of
-    their origin. The file is complete or absent.
-    """
+    """Write dataclasses of arrays and numbers to a file, with the fingerprint of their origin."""
     arrays = {
         f"{number:05d}/{field.name}": np.asarray(getattr(each, field.name), order="C")
         for number, each in enumerate(utterances)
@@ -148,8 +132,7 @@ def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
 def mean_vector(person: Sequence[Utterance]) -> Pcm:
     """Return the mean of a speaker's vectors, as a unit vector."""
     mean = np.mean([each.vector for each in person], axis=0)
-    unit: Pcm = (mean / (np.linalg.norm(mean) + 1e-9)).astype(np.float32)
-    return unit
+    return np.asarray(mean / (np.linalg.norm(mean) + 1e-9), np.float32)
 
 
 def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
@@ -173,9 +156,9 @@ def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
     return words if same else []
 
 
-def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:
-    """Return arrays by name: `ids` of an utterance's phones, their `starts` in samples, `nuclei` (1
-    for the vowel of a syllable), and `marks` as pairs (number of ids before it, its id) [M, 2].
+def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[Any]]:
+    """Return arrays by name: `phones` (their ids), their `starts` in samples, `nuclei` (1 for the
+    vowel of a syllable), and `marks` as pairs (number of ids before it, its id) [M, 2].
     """
     rows: list[tuple[int, int, bool]] = []
     before = [0]  # ids before each phone
@@ -187,17 +170,22 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
             rows.append((number, begin, place == 0 and is_nucleus(phone)))
         before.append(len(rows))
     ids, starts, nuclei = np.asarray(rows, np.int64).reshape(-1, 3).T
-    marks = np.asarray([(before[count], MARKS[mark]) for count, mark in entry.marks], np.int64)
-    return {"ids": ids, "starts": starts, "nuclei": nuclei, "marks": marks.reshape(-1, 2)}
+    marks = [(before[count], MARKS[mark]) for count, mark in entry.marks]
+    return {
+        "phones": ids.astype(np.int16),
+        "starts": starts,
+        "nuclei": nuclei.astype(np.int8),
+        "marks": np.asarray(marks, np.int16).reshape(-1, 2),
+    }
 
 
 def _encode_shard(
     index: Path, output: Path, key: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
-) -> Result:
-    """Task: write one shard, encoded."""
-    utterances = _encoder(kind, values).encode(read_shard(index))
-    write(output, utterances, key)
-    return {"utterances": len(utterances)}
+) -> None:
+    """Task: write the utterances of one shard that can be encoded, in order."""
+    encode, spoken = _encoder(kind, values).utterance, enumerate(read_shard(index).spoken())
+    made = (encode(place, entry, floats(pcm)) for place, (entry, pcm) in spoken)
+    write(output, [each for each in made if each is not None], key)
 
 
 _encoder = lru_cache(maxsize=1)(lambda kind, values: kind(*values))  # loaded once in a process

@@ -21,8 +21,7 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.text.word import Word
 from engine.training.corpus import grammar
-from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
-from engine.training.evaluation.voices import speech_seconds
+from engine.training.evaluation.voices import WhisperJudge, speech_seconds, words_wrong
 from engine.training.fetching import fetch
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, RateRange, TtsModel, Voice

@@ -307,7 +307,7 @@ def _hertz(pitch: npt.NDArray[np.float32]) -> float:
 
 
 def onsets(size: Size) -> Figures:
-    from engine.training.evaluation.recognisers import Aligner
+    from engine.training.evaluation.voices import Aligner
 
     aligner, gaps = Aligner(), list[float]()
     for text in sentences(size.onsets):
@@ -337,8 +337,12 @@ def rate(size: Size) -> Figures:
 
 
 def natural(size: Size) -> Figures:
-    from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
-    from engine.training.evaluation.voices import phonemizer_library
+    from engine.training.evaluation.voices import (
+        WhisperJudge,
+        naturalness,
+        phonemizer_library,
+        words_wrong,
+    )
 
     model, whisper = kokoro()[0], WhisperJudge(fetch("whisper-base"))
     scores: defaultdict[str, list[float]] = defaultdict(list)

@@ -32,8 +32,15 @@ import numpy as np
 from engine.languages import SPOKEN
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
-from engine.training.evaluation.voices import Spoken, say, speech_seconds, syllables_of
+from engine.training.evaluation.voices import (
+    Spoken,
+    WhisperJudge,
+    naturalness,
+    say,
+    speech_seconds,
+    syllables_of,
+    words_wrong,
+)
 from engine.training.fetching import fetch
 from engine.tts.base import Voice
 from engine.tts.kokoro import synthesiser

@@ -35,8 +35,7 @@ from engine.settings import SpeechSettings
 from engine.text.names.entries import Name, Names
 from engine.text.paced import PacedText
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.recognisers import words_wrong
-from engine.training.evaluation.voices import say
+from engine.training.evaluation.voices import say, words_wrong
 from engine.training.fetching import fetch
 from engine.tts.kokoro import synthesiser
 

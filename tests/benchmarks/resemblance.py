@@ -41,8 +41,7 @@ from engine.resources import resource
 from engine.runtime.host.voice_learning import learn_recording
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
-from engine.training.evaluation.voices import Spoken, say
+from engine.training.evaluation.voices import Spoken, WhisperJudge, naturalness, say, words_wrong
 from engine.tts import registry, voices
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.kokoro import paths, resemblance

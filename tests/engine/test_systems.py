@@ -16,7 +16,7 @@ from engine.resources import ROOTS
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS
 from engine.training.compare.compare import SYSTEMS as COMPARED
-from engine.training.systems import read_recipe
+from engine.training.run import read_recipe
 from engine.tts import packs, registry
 
 RECIPES = Path(engine.training.__file__).with_name("recipes")

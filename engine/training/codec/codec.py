@@ -12,42 +12,21 @@ import torch
 from torch import Tensor, nn
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import SmallCodecConfig, build
+from engine.codec.small import build
 from engine.codec.small_parts import HOP, LARGEST_LOG, WINDOW, Columns, OverlapAdd, quantised
-from engine.training.codec.sound_losses import (
-    fresh_reader,
-    mel_distance,
-    reader_loss,
-    waves_distance,
-)
-from engine.training.codec.speech import SLOT, CorpusUtterance, read_speech
-from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.codec import sound_losses
+from engine.training.codec.speech import SLOT, CorpusUtterance, draw_windows, read_speech
+from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses
 from engine.training.run import Run
-from engine.training.voxtream import Codec
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 PHONES_WEIGHT = 0.3  # of the phones read from the first codebook, and of those from all codebooks
 COMMITMENT_WEIGHT = 0.25
 
 
-def config_of(recipe: Codec) -> SmallCodecConfig:
-    """Return the codec's configuration from its section of a recipe."""
-    return SmallCodecConfig(
-        recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
-    )
-
-
-def codec(run: Run) -> "CodecLearner":
-    """Return the codec's learner."""
-    recipe = run.recipe.codec
-    return CodecLearner(recipe, read_speech(run, recipe.hours), run.device)
-
-
 class SpectralDecoder(Columns):
-    """The decoder that the codes are learnt with; it does not ship. Latents [B, D, T] at 25 Hz
-    become magnitudes and phases, then samples [B, 1, 960 T].
-    """
+    """The decoder that the codes are learnt with: latents [B, D, T] at 25 Hz to [B, 1, 960 T]."""
 
     def __init__(self, width: int, blocks: int) -> None:
         super().__init__(width, blocks)
@@ -72,13 +51,14 @@ class CodecLearner(Learner):
     # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, recipe: Codec, speech: Sides[CorpusUtterance], device: str) -> None:
-        self._recipe, self._speech = recipe, speech
-        self.shape = config_of(recipe)
+    def __init__(self, run: Run) -> None:
+        self._recipe = run.recipe.codec
+        self._speech = read_speech(run, self._recipe.hours)
+        self.shape = self._recipe.shape
         self._model = build(self.shape)
-        self._model.decoder = SpectralDecoder(recipe.width, recipe.blocks)
-        readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
-        super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
+        self._model.decoder = SpectralDecoder(self.shape.width, self.shape.blocks)
+        readers = nn.ModuleList(sound_losses.fresh_reader(self.shape.width) for _ in range(2))
+        super().__init__(run, self._recipe.schedule, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers
 
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -87,20 +67,18 @@ class CodecLearner(Learner):
     def learn(self, share: float, draw: random.Random) -> Losses:
         return self._optimise(self._losses(*self._batch(self._speech.training, draw)))
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         return self._losses(*self._batch(self._speech.validation, draw))
 
     def _batch(self, people: People[CorpusUtterance], draw: random.Random) -> tuple[Tensor, Tensor]:
         """Draw windows; return samples [B, S] and the sound in each 20 ms slot [B, S / SLOT]."""
-        length, side = self._recipe.window_frames * FRAME_SAMPLES, flat(people)
-        pcm, slots = [], []
-        for utterance in draw.choices(side, k=self._batch_size):
-            start = utterance.draw_start(draw, length, SLOT)
-            pcm.append(utterance.samples(start, length))
-            slots.append(utterance.slots(start, length))
-        return torch.stack(pcm).to(self._device), torch.stack(slots).to(self._device)
+        length = self._recipe.window_frames * FRAME_SAMPLES
+        windows = draw_windows(flat(people), draw, self._batch_size, length, SLOT)
+        pcm = torch.stack([each.samples(start, length) for each, start in windows])
+        slots = torch.stack([each.slots(start, length) for each, start in windows])
+        return pcm.to(self._device), slots.to(self._device)
 
-    def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
+    def _losses(self, pcm: Tensor, slots: Tensor) -> Losses:
         """Return the losses of samples [B, S], given the sounds in their slots [B, S / SLOT]."""
         model = self._model
         with self._autocast():
@@ -109,11 +87,12 @@ class CodecLearner(Learner):
         with self._autocast():
             output = model.decoder(decoder_input(model, first.x + rest.x))[:, 0].float()
         return {
-            "mel": mel_distance(output, pcm),
-            "waves": waves_distance(output, pcm),
-            "phones": PHONES_WEIGHT * reader_loss(self._of_first, first.x, slots),
+            "mel": sound_losses.mel_distance(output, pcm),
+            "waves": sound_losses.waves_distance(output, pcm),
+            "phones": PHONES_WEIGHT * sound_losses.reader_loss(self._of_first, first.x, slots),
             # Distances of spectra hardly notice consonants.
-            "all phones": PHONES_WEIGHT * reader_loss(self._of_all, first.x + rest.x, slots),
+            "all phones": PHONES_WEIGHT
+            * sound_losses.reader_loss(self._of_all, first.x + rest.x, slots),
             "commitment": COMMITMENT_WEIGHT * (first.penalty + rest.penalty),
         }
 

@@ -14,7 +14,7 @@ the codes changes, so encoded speech stays valid; an utterance is drawn once, wi
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,28 +24,21 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
-from engine.codec.small import SmallCodecConfig, build
+from engine.codec.small import SmallCodecConfig, build, read_config
 from engine.nn import stored_weights
-from engine.training.codec.codec import CODING, config_of, decoder_input, encoded, with_matching
-from engine.training.codec.sound_losses import FLOOR, SoundLearner, fresh_reader, reader_loss
-from engine.training.codec.speech import CorpusUtterance, first_shards
-from engine.training.corpus.speakers import Sides, split
+from engine.nn.weights_file import SHAPE_KEY
+from engine.training.codec.codec import CODING, decoder_input, encoded, with_matching
+from engine.training.codec.sound_losses import FLOOR, Made, SoundLearner, fresh_reader, reader_loss
+from engine.training.codec.speech import CorpusUtterance, Utterances, draw_windows, first_shards
+from engine.training.corpus.speakers import split
 from engine.training.corpus.utterance import Entry
-from engine.training.loop import in_bf16, on_device, optimiser, optimiser_step
-from engine.training.run import Run
+from engine.training.loop import Losses, in_bf16, on_device, optimiser, optimiser_step
+from engine.training.run import Run, metadata
 from engine.training.utterances import read, shard_file
-from engine.training.voxtream import VOXTREAM, Decoder
-from engine.training.voxtream.base import built_in_codec
+from engine.training.voxtream import VOXTREAM
+from engine.training.voxtream import losses as voice
 from engine.training.voxtream.data import VoxtreamUtterance, one_utterance
-from engine.training.voxtream.losses import (
-    VoxtreamBatch,
-    collated,
-    depth_logits,
-    fresh_model,
-    model_config,
-    phone_rows,
-    temporal_hidden,
-)
+from engine.training.voxtream.losses import VoxtreamBatch
 from engine.tts.phones import SILENCE, VOCABULARY
 from engine.tts.voxtream.config import VoxtreamGeneration
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -57,35 +50,11 @@ LATENTS_WEIGHT: Final = 0.1  # of the distance between output and original in th
 PROMPT_FRAMES: Final = 50  # 4 s
 
 
-def shipped_config(recipe: Any) -> SmallCodecConfig:
+def shipped_config(run: Run) -> SmallCodecConfig:
     """Return the configuration of the codec with the decoder that ships."""
-    own = recipe.decoder
-    base = built_in_codec() if recipe.system == VOXTREAM else config_of(recipe.codec)
+    own, file = run.recipe.decoder, run.weights("codec")
+    base = read_config(metadata(file).get(SHAPE_KEY, ""), file)
     return replace(base, decoder_blocks=own.blocks, decoder_layers=own.layers, phones=VOCABULARY)
-
-
-def decoder(run: Run) -> "DecoderLearner":
-    """Return the learner of the decoder that ships."""
-    recipe, shape = run.recipe, shipped_config(run.recipe)
-    speech, utterances = read_encoded(run)
-    voice = fresh_model(model_config(recipe), VoxtreamGeneration())
-    voice.load_state_dict(stored_weights.load(run.weights("voice")))
-    people = split(recipe, utterances.values()).training
-    draws = CodeSampler(recipe, voice.to(run.device), people)
-    model = build_codec(shape, stored_weights.load(run.weights("codec")))
-    learner = DecoderLearner(recipe.decoder, model, speech, utterances, draws, run.device)
-    learner.shape = shape
-    return learner
-
-
-def read_encoded(run: Run) -> tuple[Sides[CorpusUtterance], dict[Entry, VoxtreamUtterance]]:
-    """Read the decoder's speech, and the codes and phones of its utterances by corpus entry."""
-    encoded, spoken = dict[Entry, VoxtreamUtterance](), list[CorpusUtterance]()
-    for shard in first_shards(run, run.recipe.decoder.hours):
-        found = read(shard_file(run.stage("encode"), shard), VoxtreamUtterance)
-        encoded |= {shard.entries[utterance.place]: utterance for utterance in found}
-        spoken += [CorpusUtterance(*each) for each in shard.spoken() if each[0] in encoded]
-    return split(run.recipe, spoken), encoded
 
 
 def build_codec(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
@@ -96,44 +65,52 @@ def build_codec(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  #
 
 
 class DecoderLearner(SoundLearner):
-    """Train the codec's decoder, with a critic and a phone reader that judge its output. The reader
-    is a linear classifier of the codec's latents, and learns from those of real speech.
-    """
+    """Train the codec's decoder. A linear classifier of the codec's latents reads its phones."""
 
     averaged = "codec"
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(
-        self,
-        recipe: Decoder,
-        model: Any,
-        speech: Sides[CorpusUtterance],
-        utterances: Mapping[Entry, VoxtreamUtterance],
-        draws: "CodeSampler",
-        device: str,
-    ) -> None:
-        self._recipe, self._model = recipe, model
-        self._encoded, self._draws = utterances, draws
-        self._reader = fresh_reader(model.dimension)
+    def __init__(self, run: Run) -> None:
+        self._recipe, self.shape = run.recipe.decoder, shipped_config(run)
+        self._encoded, spoken = dict[Entry, VoxtreamUtterance](), list[CorpusUtterance]()
+        for shard in first_shards(run, self._recipe.hours):
+            found = read(shard_file(run.stage("encode"), shard), VoxtreamUtterance)
+            encoded = {shard.entries[utterance.place]: utterance for utterance in found}
+            spoken += [CorpusUtterance(*each) for each in shard.spoken() if each[0] in encoded]
+            self._encoded |= encoded
+        self._drawn = self._draw_codes(run) if self._recipe.drawn_codes else {}
+        model = build_codec(self.shape, stored_weights.load(run.weights("codec")))
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
-        super().__init__(recipe, speech, device, codec=model, reader=self._reader)
-        self.optimisers["reader"] = optimiser(self._reader, recipe.schedule, scale=READER_RATE)
+        self._model, self._reader = model, fresh_reader(model.dimension)
+        speech = split(run.recipe, spoken)
+        super().__init__(run, self._recipe, speech, codec=model, reader=self._reader)
+        self.optimisers["reader"] = optimiser(self._reader, self.schedule, scale=READER_RATE)
 
-    def _losses(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+    def _draw_codes(self, run: Run) -> dict[Entry, Tensor]:
+        """Draw the codes [K, T] of the training speakers' utterances with the trained voice."""
+        model = voice.fresh_model(voice.model_config(run.recipe), VoxtreamGeneration())
+        model.load_state_dict(stored_weights.load(run.weights("voice")))
+        model = model.to(run.device).eval().requires_grad_(requires_grad=False)
+        people = split(run.recipe, self._encoded.values()).training
+        return {
+            entry: drawn_utterance(run.recipe, model, utterance, people[utterance.speaker])
+            for entry, utterance in self._encoded.items()
+            if utterance.speaker in people
+        }
+
+    def _losses(self, side: Utterances, draw: random.Random) -> Made:
         model = self._model
         pcm, latents, pitch, slots = self._batch(side, draw)
         with self._autocast():
             columns = decoder_input(model, latents)
-        output, losses = self._decoded(model.decoder, columns, pitch, pcm)
+        _, output, losses = self._decoded(model.decoder, columns, pitch, pcm)
         return pcm, output, losses | self._phone_losses(output, pcm, slots)
 
-    def _phone_losses(self, output: Tensor, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
-        """Compare generated samples [B, S] with the real ones `pcm` in the codec's encoder, which
-        has learnt to distinguish phones. Return two losses: the distance of the latents, relative
-        to the size of the real ones, and the phone reader's cross-entropy on the generated latents.
+    def _phone_losses(self, output: Tensor, pcm: Tensor, slots: Tensor) -> Losses:
+        """Compare generated samples [B, S] with the real ones in the codec's encoder, which has
+        learnt to distinguish phones: by the distance of the latents, relative to the size of the
+        real ones, and by the phone reader's cross-entropy on the generated latents.
         """
         with self._autocast():
             made = encoded(self._model, output[:, None]).float()
@@ -149,34 +126,30 @@ class DecoderLearner(SoundLearner):
             "phones": self._recipe.phone_reader_weight * wrong,
         }
 
-    def _batch(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def _batch(self, side: Utterances, draw: random.Random) -> tuple[Tensor, ...]:
         """Draw windows of complete frames. Return their samples [B, S], quantised latents [B, D,
         T], pitch [B, 2, columns], and the sound in each 20 ms slot [B, S / SLOT].
         """
-        chosen = draw.choices(side, k=self._batch_size)
-        utterances = [self._encoded[each.entry] for each in chosen]
         # Utterances are shorter than a window only where all are.
-        frames = min(self._recipe.window_frames, *(each.frames for each in utterances))
-        samples, codes, pitch, slots = [], [], [], []
-        for utterance, said in zip(chosen, utterances, strict=True):
+        frames = min(
+            self._recipe.window_frames, *(self._encoded[each.entry].frames for each in side)
+        )
+        length, codes = frames * FRAME_SAMPLES, []
+        windows = draw_windows(side, draw, self._batch_size, length, FRAME_SAMPLES)
+        for utterance, start in windows:
+            said, first = self._encoded[utterance.entry], start // FRAME_SAMPLES
             own_codes = torch.from_numpy(said.codes.astype(np.int64)).to(self._device)
             if draw.random() < self._recipe.drawn_codes:
-                drawn = self._draws.codes(said)
+                drawn = self._drawn[utterance.entry]
                 own_codes = torch.cat((drawn, own_codes[:, drawn.shape[1] :]), dim=1)
             phones = known_phones(frame_phones(said), draw).to(self._device)
-            start = utterance.draw_start(draw, frames * FRAME_SAMPLES, FRAME_SAMPLES)
-            first = start // FRAME_SAMPLES
-            samples.append(utterance.samples(start, frames * FRAME_SAMPLES))
             codes.append(torch.cat((own_codes, phones))[:, first : first + frames])
-            pitch.append(utterance.pitch_of(first, frames))
-            slots.append(utterance.slots(start, frames * FRAME_SAMPLES))
+        pcm = torch.stack([each.samples(start, length) for each, start in windows])
+        pitch = [each.pitch_of(start // FRAME_SAMPLES, frames) for each, start in windows]
+        slots = torch.stack([each.slots(start, length) for each, start in windows])
         latents = self._model.decode_latent(torch.stack(codes))
-        pcm, track, sounds = (
-            torch.stack(each).to(self._device) for each in (samples, pitch, slots)
-        )
-        return pcm, latents, track, sounds
+        device = self._device
+        return pcm.to(device), latents, torch.stack(pitch).to(device), slots.to(device)
 
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
@@ -188,9 +161,8 @@ def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
 
 
 def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
-    """Hide phones [2, T] that a session might not know, at random: all of them, those of a prompt
-    (the result contains NOTHING there), or the silence after speech (the last phone continues
-    there).
+    """Hide phones [2, T] that a session might not know, at random: all of them or those of a prompt
+    (NOTHING), or the silence after speech (the last phone continues).
     """
     if draw.random() < UNKNOWN_SHARE:
         return torch.full_like(phones, NOTHING)
@@ -203,40 +175,23 @@ def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
     return known
 
 
-# ------------------------------------------------------------------------ draws
-
-
-class CodeSampler:
-    """Draws codes of utterances with a trained voice, and caches them."""
-
-    def __init__(
-        self, recipe: Any, model: VoxtreamModel, people: Mapping[int, Sequence[VoxtreamUtterance]]
-    ) -> None:
-        """`recipe`: of VoXtream2 or VoXtream; `people`: utterances by speaker."""
-        self._recipe, self._people = recipe, people
-        self._generation = VoxtreamGeneration(temperature=recipe.export.temperature)
-        self._model = model.eval().requires_grad_(requires_grad=False)
-        self._drawn: dict[int, Tensor] = {}  # by the utterance's id()
-
-    def codes(self, utterance: VoxtreamUtterance) -> Tensor:
-        """The drawn codes [K, T] of an utterance."""
-        if id(utterance) not in self._drawn:
-            with torch.random.fork_rng():
-                self._drawn[id(utterance)] = self._draw(utterance)
-        return self._drawn[id(utterance)]
-
-    def _draw(self, utterance: VoxtreamUtterance) -> Tensor:
-        recipe, model = self._recipe, self._model
-        draw = random.Random(f"{recipe.seed} draw {utterance.speaker} {utterance.place}")
-        torch.manual_seed(draw.getrandbits(31))
-        derived = recipe.system == VOXTREAM
-        person, prompt = self._people[utterance.speaker], 0 if derived else PROMPT_FRAMES
-        lesson = one_utterance(utterance, person, draw, prompt)
-        batch = on_device(collated([lesson], model.config), model.device)
-        with in_bf16(model.device, asked=recipe.voice.schedule.bf16):
-            ahead = recipe.voice.look_ahead
-            found = draw_codes(model, batch, ahead, self._generation, greedily=not derived)
-        return found[0, :, lesson.prompt_frames :][:, : utterance.frames].clone()
+def drawn_utterance(
+    recipe: Any,
+    model: VoxtreamModel,
+    utterance: VoxtreamUtterance,
+    person: Sequence[VoxtreamUtterance],
+) -> Tensor:
+    """Draw the codes [K, T] of an utterance. `person`: the utterances of its speaker."""
+    draw = random.Random(f"{recipe.seed} draw {utterance.speaker} {utterance.place}")
+    seed, derived = draw.getrandbits(31), recipe.system == VOXTREAM
+    lesson = one_utterance(utterance, person, draw, 0 if derived else PROMPT_FRAMES)
+    batch = on_device(voice.collated([lesson], model.config), model.device)
+    generation = VoxtreamGeneration(temperature=recipe.export.generation.temperature)
+    ahead, asked = recipe.voice.look_ahead, recipe.voice.schedule.bf16
+    with torch.random.fork_rng(), in_bf16(model.device, asked=asked):
+        torch.manual_seed(seed)
+        found = draw_codes(model, batch, ahead, generation, greedily=not derived)
+    return found[0, :, lesson.prompt_frames :][:, : utterance.frames].clone()
 
 
 @torch.inference_mode()
@@ -255,7 +210,8 @@ def draw_codes(
     Acoustic codes (the others) are the most likely ones with `greedily`, otherwise drawn too.
     """
     config = model.config
-    hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)
+    phones = voice.phone_rows(model, batch, look_ahead)
+    hidden = voice.temporal_hidden(model, batch, phones, dropout=0.0)
     real = batch.tokens >= 0  # [B, T]
     logits = model.semantic_head(hidden[real]).float()
     joint = logits.view(len(logits), config.duration_tokens, -1)[..., : config.codes]
@@ -270,7 +226,9 @@ def draw_codes(
     speaker = model.speaker_projection(batch.speakers)[lesson]
     frames = codes[lesson, :, column]  # [N, K]
     for codebook in range(1, config.codebooks):
-        logits = depth_logits(model, hidden[lesson, column] + speaker, frames)[:, codebook - 1]
+        logits = voice.depth_logits(model, hidden[lesson, column] + speaker, frames)[
+            :, codebook - 1
+        ]
         row = logits[:, : config.codes].float()
         frames[:, codebook] = _drawn(row, generation.temperature, 1 if greedily else top)
     codes[lesson, 1:, column - 1] = frames[:, 1:]

@@ -20,10 +20,11 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small_parts import mel_filters
 from engine.codec.source import SourceDecoder
-from engine.training.codec.speech import SLOT, SOUND_NUMBERS, CorpusUtterance
-from engine.training.corpus.speakers import Sides, flat
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Utterances
+from engine.training.corpus.speakers import flat
 from engine.training.loop import Learner, Losses, optimiser, optimiser_step
 from engine.training.recipe import Sound
+from engine.training.run import Run
 
 ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
 SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
@@ -37,6 +38,8 @@ WAVES_WEIGHT: Final = 0.5  # of multi-resolution spectra; mel spectra have 1
 PITCH_WEIGHT: Final = 4.0  # of the source's log pitch in voiced parts
 FEATURES_WEIGHT: Final = 2.0  # of the critic's inner layers; its verdict has 1
 LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # mean and deviation that normalise their logarithms
+Verdicts = list[list[Tensor]]  # outputs of each discriminator's layers, the verdict last
+Made = tuple[Tensor, Tensor, Losses]  # samples [B, S], a network's samples [B, S], its losses
 
 
 _filters = cache(lambda size, bands, device: mel_filters(size, bands).to(device))
@@ -49,9 +52,7 @@ def mel_distance(output: Tensor, real: Tensor) -> Tensor:
 
 
 def waves_distance(output: Tensor, real: Tensor) -> Tensor:
-    """Return the multi-resolution STFT loss: L1 of log magnitudes plus spectral convergence,
-    averaged over FFT sizes.
-    """
+    """Return the mean over FFT sizes of L1 of log magnitudes plus spectral convergence."""
     total = output.new_zeros(())
     for size in RESOLUTIONS:
         one, other = magnitudes(output, size), magnitudes(real, size)
@@ -62,16 +63,15 @@ def waves_distance(output: Tensor, real: Tensor) -> Tensor:
 
 
 class Critic(nn.Module):
-    """GAN discriminators of mel spectra at several FFT sizes (after EnCodec, Defossez et al.,
-    2022). Phases need no judge, because a decoder of pulses and filters makes them right by
-    construction.
+    """GAN discriminators of mel spectra at several FFT sizes (after EnCodec, Defossez, 2022).
+    Phases need no judge: a decoder of pulses and filters makes them right by construction.
     """
 
     def __init__(self, channels: int = 24) -> None:
         super().__init__()
         self.judges = nn.ModuleList(_Judge(size, channels) for size in CRITIC_SIZES)
 
-    def forward(self, pcm: Tensor) -> list[list[Tensor]]:
+    def forward(self, pcm: Tensor) -> Verdicts:
         """Return the outputs of the inner layers of each discriminator, with its verdict last."""
         return [judge(pcm) for judge in self.judges]
 
@@ -106,7 +106,7 @@ class _Judge(nn.Module):
         return [*outputs, self.verdict(x).float()]
 
 
-def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
+def critic_loss(of_real: Verdicts, of_made: Verdicts) -> Tensor:
     """Return the critic's hinge loss, from its outputs for real and for generated sound."""
     losses = [
         functional.relu(1 - real[-1]).mean() + functional.relu(1 + output[-1]).mean()
@@ -115,15 +115,13 @@ def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Ten
     return torch.stack(losses).mean()
 
 
-def fooling_loss(of_made: list[list[Tensor]]) -> Tensor:
+def fooling_loss(of_made: Verdicts) -> Tensor:
     """Return the decoder's adversarial loss: low when the critic takes its output for real."""
     return torch.stack([-output[-1].mean() for output in of_made]).mean()
 
 
-def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
-    """Return the distance between generated and real sound in the critic's inner layers, relative
-    to the size of the real values.
-    """
+def feature_loss(of_real: Verdicts, of_made: Verdicts) -> Tensor:
+    """Return the distance in the critic's inner layers, relative to the size of the real values."""
     losses = [
         functional.l1_loss(one, other.detach()) / (other.detach().abs().mean() + FLOOR)
         for output, real in zip(of_made, of_real, strict=True)
@@ -160,18 +158,15 @@ def reader_loss(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
 class SoundLearner(Learner):
     """Base of learners whose network makes samples. A critic joins late in the schedule."""
 
-    def __init__(
-        self, recipe: Sound, speech: Sides[CorpusUtterance], device: str, **parts: nn.Module
-    ) -> None:
+    def __init__(self, run: Run, recipe: Sound, speech: Speech, **parts: nn.Module) -> None:
         """Make optimisers for the averaged part and for the critic; other parts do not learn."""
-        self._critic = Critic()
-        super().__init__(recipe.schedule, device, **parts, critic=self._critic)
+        self._critic, self._sound = Critic(), recipe
+        super().__init__(run, recipe.schedule, **parts, critic=self._critic)
         making, rate, betas = parts[self.averaged], recipe.critic_rate, ADVERSARIAL_BETAS
         self.optimisers = {
             "all": optimiser(making, recipe.schedule, betas=betas),
             "critic": optimiser(self._critic, recipe.schedule, betas=betas, scale=rate),
         }
-        self._sound = recipe
         shortest = recipe.window_frames * FRAME_SAMPLES
         # One that does not fill a window would shorten its batch.
         self._training, self._validation = (
@@ -180,27 +175,21 @@ class SoundLearner(Learner):
         )
 
     @abstractmethod
-    def _losses(
-        self, side: tuple[CorpusUtterance, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Draw a batch from the utterances `side`. Return its samples [B, S], the network's samples
-        [B, S], and the losses by name.
-        """
+    def _losses(self, side: Utterances, draw: random.Random) -> Made:
+        """Draw a batch from utterances, and make its samples."""
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         """Do one step of the network, and of the critic once it is due."""
         pcm, output, losses = self._losses(self._training, draw)
-        recipe = self._sound
         total = torch.stack(list(losses.values())).sum()
-        report = {name: loss.detach() for name, loss in losses.items()}
-        if share >= recipe.adversary_from:
-            windows = slice(recipe.critic_windows)
-            report["critic"] = self._train_critic(pcm[windows], output[windows])
-            total = total + self._adversarial_loss(pcm[windows], output[windows])
-        optimiser_step(total, self.optimisers["all"], recipe.schedule.clip)
-        return report
+        if share >= self._sound.adversary_from:
+            windows = slice(self._sound.critic_windows)
+            losses["critic"], fooled = self._judge(pcm[windows], output[windows])
+            total = total + fooled
+        optimiser_step(total, self.optimisers["all"], self.schedule.clip)
+        return {name: loss.detach() for name, loss in losses.items()}
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         return self._losses(self._validation, draw)[2]
 
     @contextmanager
@@ -208,12 +197,8 @@ class SoundLearner(Learner):
         """Stay in training mode: in eval mode all pulses begin as at the start of an utterance."""
         yield
 
-    def _decoded(
-        self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch [B, 2,
-        T], and the losses of its own pitch and of its spectra.
-        """
+    def _decoded(self, decoder: SourceDecoder, columns: Tensor, pitch: Tensor, pcm: Tensor) -> Made:
+        """Decode input columns [B, D, T] at the true pitch [B, 2, T], which is also learnt."""
         log_hz, weight = pitch.unbind(1)
         with self._autocast():
             shape = decoder.shape(columns)
@@ -225,22 +210,20 @@ class SoundLearner(Learner):
             "mel": mel_distance(output, pcm),
             "waves": waves_distance(output, pcm),
         }
-        return output, losses
+        return pcm, output, losses
 
-    def _train_critic(self, pcm: Tensor, output: Tensor) -> Tensor:
-        """Train the critic for one step. Return its loss."""
+    def _judge(self, pcm: Tensor, output: Tensor) -> tuple[Tensor, Tensor]:
+        """Train the critic for one step. Return its loss, and the network's loss in the critic: of
+        its verdict, and of its inner layers.
+        """
         with self._autocast():
-            loss = critic_loss(self._critic(pcm), self._critic(output.detach()))
-        optimiser_step(loss, self.optimisers["critic"], self.schedule.clip)
-        return loss.detach()
-
-    def _adversarial_loss(self, pcm: Tensor, output: Tensor) -> Tensor:
-        """Return the network's loss in the critic: of its verdict, and of its inner layers."""
+            own = critic_loss(self._critic(pcm), self._critic(output.detach()))
+        optimiser_step(own, self.optimisers["critic"], self.schedule.clip)
         self._critic.requires_grad_(requires_grad=False)
         with self._autocast():
             of_made = self._critic(output)
             with torch.no_grad():
                 of_real = self._critic(pcm)
-            loss = fooling_loss(of_made) + FEATURES_WEIGHT * feature_loss(of_real, of_made)
+            fooled = fooling_loss(of_made) + FEATURES_WEIGHT * feature_loss(of_real, of_made)
         self._critic.requires_grad_(requires_grad=True)
-        return loss
+        return own, fooled

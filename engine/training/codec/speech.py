@@ -6,7 +6,7 @@ parts it is interpolated and has a small weight in the loss.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -50,13 +50,26 @@ class CorpusUtterance:
 
     @property
     def rate(self) -> float:
-        """Syllables a second."""
-        return self.entry.rate
+        return self.entry.rate  # SPS
 
     @cached_property
     def pitch(self) -> Tensor:
-        """The pitch, as pitch_track() measures it."""
-        return pitch_track(self)
+        """The pitch (Boersma, 1993), every 10 ms [2, T]: log of Hz, and its weight in the loss."""
+        import parselmouth  # training only
+
+        sound = parselmouth.Sound(floats(self.pcm).astype(np.float64), SAMPLE_RATE)
+        pitch = sound.to_pitch_ac(
+            time_step=HOP / SAMPLE_RATE, pitch_floor=LOWEST_HZ, pitch_ceiling=HIGHEST_HZ
+        )
+        moments = np.arange(-(-len(self.pcm) // HOP))
+        places = np.searchsorted(pitch.xs(), (moments + 0.5) * HOP / SAMPLE_RATE)
+        hz = pitch.selected_array["frequency"][np.clip(places, 0, len(pitch.xs()) - 1)]
+        voiced = hz > 0
+        log_hz = np.full(len(hz), np.log(MIDDLE_HZ))
+        if voiced.any():
+            log_hz = np.interp(moments, moments[voiced], np.log(hz[voiced]))
+        weight = np.where(voiced, 1.0, UNVOICED_WEIGHT)
+        return torch.from_numpy(np.stack((log_hz, weight))).float()
 
     def samples(self, start: int, length: int) -> Tensor:
         """Return fp32 samples [length] from `start` on, with zeros outside of the utterance."""
@@ -65,9 +78,7 @@ class CorpusUtterance:
         return functional.pad(part, (lead, length - lead - len(part)))
 
     def pitch_of(self, first: int, frames: int) -> Tensor:
-        """Return the target pitch of `frames` codec frames from frame `first` on, [2, frames *
-        COLUMNS]. Its weight is 0 after the utterance.
-        """
+        """Return the pitch of codec frames [2, frames * COLUMNS]; no weight after the utterance."""
         begin, end = first * COLUMNS + AHEAD, (first + frames) * COLUMNS + AHEAD
         missing = max(0, end - self.pitch.shape[1])
         log_hz = functional.pad(self.pitch[:1], (0, missing), mode="replicate")
@@ -90,7 +101,18 @@ class CorpusUtterance:
         return draw.randrange(max(0, len(self.pcm) - length) // step + 1) * step
 
 
-def read_speech(run: Run, hours: float) -> Sides[CorpusUtterance]:
+Utterances = Sequence[CorpusUtterance]
+Speech = Sides[CorpusUtterance]
+
+
+def draw_windows(
+    side: Utterances, draw: random.Random, count: int, length: int, step: int
+) -> list[tuple[CorpusUtterance, int]]:
+    """Draw windows of `length` samples: utterances, and where each window begins."""
+    return [(each, each.draw_start(draw, length, step)) for each in draw.choices(side, k=count)]
+
+
+def read_speech(run: Run, hours: float) -> Speech:
     """Read the first `hours` of the corpus. InvalidInput if it contains none."""
     spoken = (each for shard in first_shards(run, hours) for each in shard.spoken())
     return split(run.recipe, (CorpusUtterance(*each) for each in spoken))
@@ -104,24 +126,3 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
             return
         seconds += shard.seconds
         yield shard
-
-
-def pitch_track(utterance: CorpusUtterance) -> Tensor:
-    """Measure the pitch of an utterance by autocorrelation (Boersma, 1993). Return the logarithm of
-    the pitch in Hz and its weight in the loss (1 = voiced), [2, T], one column every 10 ms.
-    """
-    import parselmouth  # training only
-
-    sound = parselmouth.Sound(floats(utterance.pcm).astype(np.float64), SAMPLE_RATE)
-    pitch = sound.to_pitch_ac(
-        time_step=HOP / SAMPLE_RATE, pitch_floor=LOWEST_HZ, pitch_ceiling=HIGHEST_HZ
-    )
-    moments = np.arange(-(-len(utterance.pcm) // HOP))
-    places = np.searchsorted(pitch.xs(), (moments + 0.5) * HOP / SAMPLE_RATE)
-    hz = pitch.selected_array["frequency"][np.clip(places, 0, len(pitch.xs()) - 1)]
-    voiced = hz > 0
-    log_hz = np.full(len(hz), np.log(MIDDLE_HZ))
-    if voiced.any():
-        log_hz = np.interp(moments, moments[voiced], np.log(hz[voiced]))
-    weight = np.where(voiced, 1.0, UNVOICED_WEIGHT)
-    return torch.from_numpy(np.stack((log_hz, weight))).float()

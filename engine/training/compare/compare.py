@@ -18,23 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine import systems
-from engine.errors import ModelError
+from engine.atomic_write import replace_file
+from engine.errors import InvalidInput, ModelError
 from engine.nn import stored_weights
 from engine.settings import SpeechSettings
 from engine.systems import System
 from engine.training.corpus import grammar
-from engine.training.evaluation.parts import (
-    FIGURES,
-    UNMEASURED,
-    Figure,
-    Results,
-    Size,
-    by_voice,
-    chosen,
-    read_results,
-    share_wrong,
-    tasks_of,
-)
+from engine.training.evaluation import parts
+from engine.training.evaluation.parts import Results
 from engine.training.evaluation.voices import depends_on, voices_of
 from engine.training.run import Task, do_tasks
 from engine.tts import packs
@@ -52,7 +43,7 @@ BUILT_IN: Final = System(**_TABLE["built_in"])
 SYSTEMS: Final = (BUILT_IN, *systems.SYSTEMS, *(System(**each) for each in _TABLE["others"]))
 CLAIMS: Final[list[dict[str, Any]]] = _TABLE["claims"]
 # Little enough for all systems to be done in one sitting.
-SIZE: Final = Size(
+SIZE: Final = parts.Size(
     sentences=40, naturalness=16, short_replies=24, rates=(2.0, 4.0, 6.0), rate_sentences=8,
     timed=6,
 )  # fmt: skip
@@ -60,9 +51,9 @@ SIZE: Final = Size(
 
 def compare(
     folder: Path,
-    *,
     only: Sequence[str] = (),
     workers: int = 1,
+    *,
     again: bool = False,
     into: Path | None = None,
 ) -> None:
@@ -71,16 +62,19 @@ def compare(
     """
     folder.mkdir(parents=True, exist_ok=True)
     present = {each: parts_of(each) for each in SYSTEMS if is_here(each)}
-    asked = chosen([task for parts in present.values() for task in parts], only)
+    # Each system's model is loaded once where its parts follow each other.
+    every = [task for tasks in present.values() for task in tasks]
+    asked = [task for task in every if not only or task.name.startswith(tuple(only))]
+    if not asked:
+        hint = f"Parts: {', '.join(task.name for task in every)}."
+        raise InvalidInput(f"No part begins with {', '.join(only)}.", hint=hint)
     if again:
         for task in asked:
             task.file(folder).unlink(missing_ok=True)
-    # Each system's model is loaded once where its parts follow each other.
     try:
         do_tasks("compare", folder, asked, workers)
     finally:
-        columns = dict.fromkeys(SYSTEMS, Results())
-        columns |= {system: read_results(parts, folder) for system, parts in present.items()}
+        columns = {each: parts.read_results(present.get(each, ()), folder) for each in SYSTEMS}
         measured = f"{date.today():%Y-%m-%d}, {platform.machine()}"
         sys.stdout.write(table(columns))
         if into is not None:
@@ -96,13 +90,11 @@ def is_here(system: System) -> bool:
 
 
 def parts_of(system: System) -> tuple[Task, ...]:
-    """Return the parts to measure of an installed system. A system whose rate cannot be changed has
-    no parts about rates.
-    """
+    """Return the parts to measure of an installed system; none about rates if it has no rate."""
     most = 1 if system.name == systems.ESPEAK else MOST_VOICES  # its voices differ in pitch alone
     voices = voices_of(str(folder_of(system) or system.name), most=most)
     own = SIZE if system.rate else replace(SIZE, rates=())
-    return tasks_of(system.title, voices, fixed_texts(), own, depends_on(voices[0].source))
+    return parts.tasks_of(system.title, voices, fixed_texts(), own, depends_on(voices[0].source))
 
 
 @cache
@@ -116,9 +108,6 @@ def fixed_texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(sorted(sentences)), tuple(sorted(replies))
 
 
-# ------------------------------------------------------------------------- page
-
-
 def folder_of(system: System) -> Path | None:
     """The folder of a system's pack; None if this machine has none."""
     return pack_folder() if system is BUILT_IN else packs.find(system.name)
@@ -126,36 +115,35 @@ def folder_of(system: System) -> Path | None:
 
 def table(columns: Columns) -> str:
     """Return the Markdown table with a column for each system."""
-    lines = {
-        "figure | part": [system.title for system in columns],
-        "---|---": ["---"] * len(columns),
-    }
-    for row in FIGURES:
-        lines[f"{row.name} | {row.part}"] = [
-            _cell(row, system, results) for system, results in columns.items()
-        ]
     sizes = list(map(_size, columns))
-    lines["parameters, millions | "] = [parameters for parameters, _ in sizes]
-    lines["megabytes on the disk | "] = [megabytes for _, megabytes in sizes]
-    lines["control of the rate | "] = [system.rate or "none" for system in columns]
-    lines["core hours of training, networks | "] = [
-        "" if system.core_hours < 0 else f"{system.core_hours:g}" for system in columns
+    hours = ["" if each.core_hours < 0 else f"{each.core_hours:g}" for each in columns]
+    lines = [
+        ("figure | part", [system.title for system in columns]),
+        ("---|---", ["---"] * len(columns)),
+        *(
+            (f"{row.name} | {row.part}", [_cell(row, *column) for column in columns.items()])
+            for row in parts.FIGURES
+        ),
+        ("parameters, millions | ", [parameters for parameters, _ in sizes]),
+        ("megabytes on the disk | ", [megabytes for _, megabytes in sizes]),
+        ("control of the rate | ", [system.rate or "none" for system in columns]),
+        ("core hours of training, networks | ", hours),
     ]
-    return "".join(f"| {name} | {' | '.join(cells)} |\n" for name, cells in lines.items())
+    return "".join(f"| {name} | {' | '.join(cells)} |\n" for name, cells in lines)
 
 
 def claims_table(columns: Columns) -> str:
     """Return a Markdown table with a row for each claim of a paper."""
-    figures = {system.title: (system, each) for system, each in columns.items()}
-    by_name = {row.name: row for row in FIGURES}
-    lines = []
+    rows = {row.name: row for row in parts.FIGURES}
+    lines = ["| a paper's claim | figure | here |", "| --- | --- | --- |"]
     for claim in CLAIMS:
-        row = by_name[claim["figure"]]
         cells = [
-            f"{name} {_cell(row, *figures[name])}" for name in claim["systems"] if name in figures
+            f"{system.title} {_cell(rows[claim['figure']], system, results)}"
+            for system, results in columns.items()
+            if system.title in claim["systems"]
         ]
-        lines.append(f"| {claim['text']} | {row.name} | {'<br>'.join(cells)} |")
-    return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
+        lines.append(f"| {claim['text']} | {claim['figure']} | {'<br>'.join(cells)} |")
+    return "\n".join((*lines, ""))
 
 
 def write_page(folder: Path, columns: Columns, measured: str) -> Path:
@@ -166,7 +154,15 @@ def write_page(folder: Path, columns: Columns, measured: str) -> Path:
         + (f" Ours, not the paper's: {system.ours}." if system.ours else "")
         for system in columns
     )
-    voices = (_by_voice(system.title, results) for system, results in columns.items())
+    voices = (
+        f"- **{system.title}**: "
+        + ", ".join(
+            f"{name} {parts.share_wrong(heard)}"
+            for name, heard in parts.by_voice(results.sentences).items()
+        )
+        for system, results in columns.items()
+        if results.sentences
+    )
     text = _TEMPLATE.read_text(encoding="utf-8").format(
         command="python -m engine.training compare",
         measured=measured,
@@ -175,15 +171,14 @@ def write_page(folder: Path, columns: Columns, measured: str) -> Path:
         table=table(columns),
         claims="\n".join(claims),
         claims_table=claims_table(columns),
-        voices="\n".join(filter(None, voices)),
+        voices="\n".join(voices),
     )
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f"{PAGE}.partial"
-    partial.write_text(text, encoding="utf-8")
-    return partial.replace(folder / PAGE)
+    replace_file(folder / PAGE, text, mode=0o644)
+    return folder / PAGE
 
 
-def _cell(row: Figure, system: System, results: Results) -> str:
+def _cell(row: parts.Figure, system: System, results: Results) -> str:
     """Return the printed figure, or the reason why this system has none."""
     return "no rate" if row.part == "rates" and not system.rate else row.cell(results)
 
@@ -191,16 +186,8 @@ def _cell(row: Figure, system: System, results: Results) -> str:
 def _size(system: System) -> tuple[str, str]:
     """Return the millions of parameters and the megabytes of a system's pack."""
     if (folder := folder_of(system)) is None:
-        return UNMEASURED, UNMEASURED
+        return parts.UNMEASURED, parts.UNMEASURED
     tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
     parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return f"{parameters / 1e6:.1f}", f"{size / 1024**2:.1f}"
-
-
-def _by_voice(name: str, results: Results) -> str:
-    """Return a line with the error rate of each voice; empty if no speech was transcribed."""
-    shares = [
-        f"{voice} {share_wrong(heard)}" for voice, heard in by_voice(results.sentences).items()
-    ]
-    return f"- **{name}**: {', '.join(shares)}" if shares else ""

@@ -11,8 +11,9 @@ import random
 import re
 import tomllib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,9 +34,7 @@ _ODD: Final = re.compile(r"(\w)\1\1|\b[b-hj-z]\b|\b[bcdfghjklmnpqrstvwxz]{3,}\b"
 
 
 def templates(kind: str) -> tuple[str, ...]:
-    """Return the templates of one kind: "train" and "test" are sentences, "reply" (for training)
-    and "short" (for testing) are replies of one to three words.
-    """
+    """Return sentences ("train", "test") or replies ("reply" for training, "short" for tests)."""
     return tuple(_grammar()[kind])
 
 
@@ -54,39 +53,29 @@ def _grammar() -> dict[str, Any]:  # Any: lists of templates, and the table of s
 
 
 def prose(files: Iterable[Path] | None = None) -> list[str]:
-    """Return distinct clean sentences, sorted, so that a machine always gives the same list.
-
-    `files` = None reads the files that Debian installs.
-    """
+    """Return distinct clean sentences of files (None = those that Debian installs), sorted."""
+    if files is None:
+        there = (file for folder in FOLDERS for file in sorted(Path(folder).rglob("*")))
+        files = (file for file in there if file.suffix in SUFFIXES or ".info" in file.name)
     texts: set[str] = set()
-    for text in _texts(_machine_files() if files is None else files):
-        for paragraph in re.split(r"\n\s*\n", text):
-            joined = " ".join(paragraph.split())
-            texts.update(filter(_is_clean, _SENTENCE.split(joined)))
+    for paragraph in chain.from_iterable(map(_paragraphs, files)):
+        texts.update(filter(_is_clean, _SENTENCE.split(" ".join(paragraph.split()))))
     return sorted(texts)
+
+
+def _paragraphs(file: Path) -> list[str]:
+    """Return the paragraphs of a file; none if it is too large or cannot be read."""
+    try:
+        if not file.is_file() or file.stat().st_size > LARGEST_BYTES:
+            return []
+        with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
+            text = opened.read(LARGEST_BYTES).decode("utf-8", "ignore")
+    except (OSError, EOFError, zlib.error):
+        return []
+    return re.split(r"\n\s*\n", text)
 
 
 def _is_clean(sentence: str) -> bool:
     words = sentence.count(" ") + 1
     fits = SHORTEST <= words <= LONGEST and len(sentence) < 8 * words
     return fits and _PLAIN.fullmatch(sentence) is not None and not _ODD.search(sentence)
-
-
-def _machine_files() -> Iterator[Path]:
-    for folder in FOLDERS:
-        for file in sorted(Path(folder).rglob("*")):
-            if file.suffix in SUFFIXES or ".info" in file.name:
-                yield file
-
-
-def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """Yield the text of each readable file; other files are skipped."""
-    for file in files:
-        try:
-            if not file.is_file() or file.stat().st_size > LARGEST_BYTES:
-                continue
-            with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
-                content = opened.read(LARGEST_BYTES)
-        except (OSError, EOFError, zlib.error):
-            continue
-        yield content.decode("utf-8", "ignore")

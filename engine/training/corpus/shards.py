@@ -28,10 +28,11 @@ from engine.training.corpus.utterance import (
     seconds,
 )
 from engine.training.recipe import Recipe
-from engine.training.run import Result, Run, Task, fingerprint, read_json, run_tasks, write_json
-from engine.training.teachers import synthesisers, whole_sentences
+from engine.training.run import Run, Task, fingerprint, read_json, run_tasks, write_json
+from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Take
 from engine.tts.kokoro.voices import NAME as KOKORO
+from engine.typed_values import build
 
 TEXTS_FILE: Final = "texts.json"  # prose of this machine
 
@@ -71,23 +72,17 @@ def read_shards(folder: Path) -> tuple[Shard, ...]:
 
 def read_shard(index: Path) -> Shard:
     """Read a finished shard by its JSON file."""
-    entries = []
-    for row in read_json(index)["utterances"]:
-        marks = tuple((int(count), str(mark)) for count, mark in row["marks"])
-        row |= {"phones": tuple(row["phones"].split()), "starts": tuple(row["starts"])}
-        entries.append(Entry(**row | {"marks": marks}))
-    return Shard(index.with_suffix(".flac"), tuple(entries))
-
-
-# ------------------------------------------------------------------------ stage
+    rows = read_json(index)["utterances"]
+    return Shard(index.with_suffix(".flac"), tuple(build(Entry, row) for row in rows))
 
 
 def make_corpus(run: Run) -> dict[str, float]:
-    """Make all missing shards in `run.workers` processes, and delete the shards of other recipes.
-    Return the hours of speech.
-    """
+    """Make all missing shards, delete those of other recipes, and return the hours of speech."""
     recipe, folder = run.recipe, run.stage("corpus")
-    _prepare(recipe)
+    for name in recipe.corpus.synthesisers:  # each is installed
+        synthesisers.speak_all(name, ())
+    if KOKORO in recipe.corpus.synthesisers:
+        synthesisers.kokoro()  # fetched once, before there are several processes
     if recipe.corpus.grammar_share < 1 and not (folder / TEXTS_FILE).is_file():
         write_json(folder / TEXTS_FILE, {"prose": grammar.prose()})
     count = max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds))
@@ -101,18 +96,9 @@ def make_corpus(run: Run) -> dict[str, float]:
         for number, index in enumerate(wanted)
         if not index.is_file()
     ]
-    for _ in run_tasks("corpus", tasks, run.workers):
-        pass
+    run_tasks("corpus", tasks, run.workers)
     hours = sum(shard.seconds for shard in read_shards(folder)) / 3600
     return {"hours": round(hours, 3)}
-
-
-def _prepare(recipe: Recipe) -> None:
-    """Check that the synthesisers are installed, and fetch Kokoro if the recipe uses it."""
-    if KOKORO in recipe.corpus.synthesisers:
-        whole_sentences.model()
-    for name in recipe.corpus.synthesisers:
-        synthesisers.speak_all(name, ())
 
 
 def shard_key(recipe: Recipe) -> str:
@@ -120,26 +106,21 @@ def shard_key(recipe: Recipe) -> str:
     return fingerprint(recipe.seed, replace(recipe.corpus, hours=1.0))
 
 
-def _make_shard(index: Path, recipe: Recipe, number: int) -> Result:
+def _make_shard(index: Path, recipe: Recipe, number: int) -> None:
     """Task: write one shard, which carries the fingerprint of its recipe."""
     file = index.with_name(TEXTS_FILE)
     texts = tuple(read_json(file)["prose"]) if recipe.corpus.grammar_share < 1 else ()
-    utterances = list(speak_plans(shard_plans(recipe, texts, number), Espeak()))
-    parts = [
-        np.clip(utterance.pcm * 32767, -32768, 32767).astype(np.int16) for utterance in utterances
-    ]
-    pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
+    parts, rows, offset = [np.zeros(0, np.int16)], list[dict[str, Any]](), 0
+    for utterance in speak_plans(shard_plans(recipe, texts, number), Espeak()):
+        pcm = np.clip(utterance.pcm * 32767, -32768, 32767).astype(np.int16)
+        own = {each.name: getattr(utterance, each.name) for each in fields(Entry)}
+        rows.append(own | {"offset": offset, "length": len(pcm)})
+        parts.append(pcm)
+        offset += len(pcm)
     partial = index.with_suffix(".partial")
-    soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
+    soundfile.write(partial, np.concatenate(parts), SAMPLE_RATE, format="FLAC", subtype="PCM_16")
     partial.replace(index.with_suffix(".flac"))
-    offset, entries = 0, list[dict[str, Any]]()
-    for utterance, part in zip(utterances, parts, strict=True):
-        row = {each.name: getattr(utterance, each.name) for each in fields(Entry)}
-        row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
-        entries.append(row)
-        offset += len(part)
-    write_json(index, {"key": shard_key(recipe), "utterances": entries})
-    return {"utterances": len(utterances)}
+    write_json(index, {"key": shard_key(recipe), "utterances": rows})
 
 
 def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]:
@@ -152,9 +133,7 @@ def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]
 
 
 def speak_plans(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    """Speak plans, with one call of each synthesiser. Yield the utterances in order, without those
-    that could not be spoken.
-    """
+    """Speak plans, with one call of each synthesiser. Yield what could be spoken, in order."""
     takes: dict[int, Take | None] = {}
     for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
         numbers = [n for n, plan in enumerate(plans) if plan.speaker.base.synthesiser == name]

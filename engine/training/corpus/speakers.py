@@ -45,7 +45,7 @@ BASES: Final = (
     Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, follows_pitch=True),
     Base("flite", "awb", 130.0, 4.8, 3.0, 0.35, follows_pitch=True),
     Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38, follows_pitch=True),
-    Base("festival", "slt", 170.0, 4.7, 3.0, 0.25),
+    Base("flite", "slt", 170.0, 4.7, 3.0, 0.25),  # again, with the pitch that Praat gives her
     Base("espeak", "Alan", 100.0, 4.9, 0.5, 0.2),
     Base("espeak", "Belinda", 185.0, 4.9, 0.5, 0.15),
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
@@ -60,17 +60,14 @@ BASES: Final = (
 
 @dataclass(frozen=True)
 class Speaker:
-    """A virtual speaker. `warp` multiplies pitch and formants; `tilt_db` is the gain at 6 kHz
-    relative to that at 300 Hz.
-    """
+    """A virtual speaker. `warp` multiplies pitch and formants."""
 
     number: int
     base: Base
     warp: float
     pitch_hz: float
-    tilt_db: float
+    tilt_db: float  # gain at 6 kHz relative to that at 300 Hz
     held_out: bool
-    mixed: tuple[tuple[str, float], ...] = ()  # other voices in the base's, and their shares
 
 
 @lru_cache(maxsize=4)
@@ -93,9 +90,7 @@ def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
 
 
 def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:
-    """Draw the speaker of the next utterance. Voices are weighted by their share; a voice's
-    unchanged speaker is three times as likely as each changed one.
-    """
+    """Draw a speaker by the share of the voice. Unchanged ones are three times as likely."""
     people = virtual_speakers(recipe)
     counts = Counter(person.base for person in people)
     weights = [
@@ -120,9 +115,7 @@ def flat(people: People[_Utterance]) -> tuple[_Utterance, ...]:
 
 
 def split(recipe: Recipe, utterances: Iterable[_Utterance]) -> Sides[_Utterance]:
-    """Split utterances into sides. If no speaker has enough utterances, those to train on also
-    validate. InvalidInput if there are none to train on.
-    """
+    """Split utterances into sides. Few utterances also validate. InvalidInput if there are none."""
     left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
     people: dict[int, list[_Utterance]] = {}
     for each in utterances:

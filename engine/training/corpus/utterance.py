@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import soxr
+from scipy.signal import fftconvolve
 
 from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
@@ -31,9 +32,6 @@ LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is c
 LONGEST_SECONDS: Final = 32.0
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
-HESITATIONS: Final = 0.35  # share of utterances below 3 SPS that get fillers
-RATE_CHANGES: Final = 0.2  # share of Kokoro's utterances whose rate changes inside
-_FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
 # People who speak slowly pause between words more than they stretch the sounds. When sounds were
 # stretched to 2 SPS, pocketsphinx got 36 % of the words wrong (bigram; open 92 %). When the same
 # voice spoke at 3 SPS with pauses that made it 2 SPS, it got 19 % wrong (44 %); at the voice's own
@@ -41,29 +39,27 @@ _FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
 PAUSING_BELOW: Final = 3.4  # SPS
 DRAWN_OUT: Final = 0.4  # share of the slowing, in octaves, that is done by stretching sounds
 UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on the needed one
+QUIETEST_DB, LOUDEST_DB = 30.0, 8.0  # signal to noise of a simulated room
+ECHO_SECONDS: Final = (0.08, 0.5)  # until an echo has faded by 60 dB
+DIRECT_SHARE: Final = (0.5, 0.95)  # of the energy on the direct path
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A text to speak, its speaker, and its rates in syllables a second (SPS): one rate, two for
-    the halves of the text (only if the synthesiser is in EXACT), or none for the speaker's own
-    pace.
-    """
+    """A text to speak, its speaker, and its rate in syllables a second (None = his or her own)."""
 
     text: str
-    script: str  # the text with added pauses and fillers
     speaker: Speaker
-    rates: tuple[float, ...]
+    rate: float | None = None
 
     def request(self) -> Request:
         """The request to the synthesiser."""
-        base, warp = self.speaker.base, self.speaker.warp
+        base, warp, rate = self.speaker.base, self.speaker.warp, self.rate
         pitch = self.speaker.pitch_hz / warp
         if base.synthesiser in EXACT:
-            rates = tuple(rate / warp for rate in self.rates)
-            return Request(self.script, base.voice, warp, pitch, rates, self.speaker.mixed)
-        stretch = base.sps / articulation(self.rates[0]) * warp if self.rates else warp
-        return Request(self.script, base.voice, stretch, pitch)
+            return Request(self.text, base.voice, warp, pitch, rate and rate / warp)
+        stretch = base.sps / articulation(rate) * warp if rate else warp
+        return Request(self.text, base.voice, stretch, pitch)
 
 
 @dataclass(frozen=True)
@@ -96,18 +92,15 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw text, speaker and rates of the next utterance."""
+    """Draw the next utterance. Half of the rates are near the voices' own, half are anywhere."""
     corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
-    text = script = draw_text(prose, draw, corpus)
+    text = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
-        return Plan(text, text, speaker, ())
-    rates: tuple[float, ...] = (_draw_rate(corpus, draw),)
-    if rates[0] < 3.0 and draw.random() < HESITATIONS:
-        script = _add_hesitations(text, draw)
-    changes = speaker.base.synthesiser in EXACT and text.count(" ") >= 5
-    if draw.random() < RATE_CHANGES and changes:
-        rates = (*rates, _draw_rate(corpus, draw))
-    return Plan(text, script, speaker, rates)
+        return Plan(text, speaker)
+    if draw.random() < 0.5:
+        near = max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate)
+        return Plan(text, speaker, draw.triangular(*near))
+    return Plan(text, speaker, draw.uniform(corpus.lowest_rate, corpus.highest_rate))
 
 
 def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
@@ -124,13 +117,11 @@ def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
 def seconds(plan: Plan) -> float:
     """Estimate the length of a plan's utterance in seconds."""
     count = sum(syllables.count(word) for word in plan.text.split())
-    return count / (plan.rates or (plan.speaker.base.sps,))[0] + 0.4
+    return count / (plan.rate or plan.speaker.base.sps) + 0.4
 
 
 def articulation(rate: float) -> float:
-    """Return the rate between pauses (SPS) of speech with this rate overall: slow speech is made
-    mostly by pauses, less by longer sounds.
-    """
+    """Return the rate between pauses (SPS): slow speech is made mostly by pauses."""
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
 
 
@@ -142,40 +133,28 @@ def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
     if alignment is None or alignment.cost > DEAREST_MATCH:
         return None
     scale = SAMPLE_RATE / (take.sample_rate * plan.speaker.warp)
+    before = np.cumsum([len(word.phones) for word in words]).tolist()
     utterance = Utterance(
         plan.speaker.number,
         plan.text,
         phones,
-        marks_of(words),
+        tuple((count, w.mark) for count, w in zip(before, words, strict=True) if w.mark),
         tuple(round(start * scale) for start in alignment.starts),
         round(alignment.end * scale),
         sum(word.syllables for word in words),
         pcm=as_speaker(take, plan.speaker),
     )
-    if plan.rates and plan.speaker.base.synthesiser not in EXACT:
-        utterance = _insert_pauses(utterance, words, plan)
+    if plan.rate and plan.speaker.base.synthesiser not in EXACT:
+        utterance = _insert_pauses(utterance, words, plan.rate)
     return trim(utterance)
 
 
-def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
-    """Return the punctuation marks of a text, each with the number of phones before it."""
-    marks, count = [], 0
-    for word in words:
-        count += len(word.phones)
-        if word.mark:
-            marks.append((count, word.mark))
-    return tuple(marks)
-
-
-def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) -> Utterance:
-    """Insert the pauses between words that the requested rate needs. A pause belongs to the phone
-    before it, as in VoXtream2, 4.1.
-    """
+def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], rate: float) -> Utterance:
+    """Insert the pauses that a rate needs, each behind a phone's sound (VoXtream2, 4.1)."""
     # A generator of its own, so that pauses do not change who speaks next in the shard.
-    dice = random.Random(f"{plan.text} {plan.rates}")
+    dice = random.Random(f"{utterance.text} {rate}")
     before, shift, phone, deficit = utterance.starts[0], 0, 0, 0.0
     pieces, starts = [utterance.pcm[:before]], list(utterance.starts)
-    (rate,) = plan.rates
     for word in [word for word in words if word.phones][:-1]:
         phone += len(word.phones)
         lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
@@ -187,9 +166,8 @@ def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan
             before, shift = utterance.starts[phone], shift + pause
         starts[phone:] = [start + shift for start in utterance.starts[phone:]]
     pieces.append(utterance.pcm[before:])
-    return replace(
-        utterance, pcm=np.concatenate(pieces), starts=tuple(starts), end=utterance.end + shift
-    )
+    pcm, end = np.concatenate(pieces), utterance.end + shift
+    return replace(utterance, pcm=pcm, starts=tuple(starts), end=end)
 
 
 def with_fades(pcm: Pcm) -> Pcm:
@@ -202,9 +180,7 @@ def with_fades(pcm: Pcm) -> Pcm:
 
 
 def trim(utterance: Utterance) -> Utterance | None:
-    """Return the utterance with LEAD and TAIL samples of silence around its speech, at LEVEL. None
-    if it has no phones, or is too short or too long.
-    """
+    """Put LEAD and TAIL samples of silence around speech; None if it is too long or short."""
     first, end = utterance.starts[0], min(utterance.end, len(utterance.pcm))
     length = end - first + LEAD + TAIL
     if not utterance.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
@@ -213,31 +189,10 @@ def trim(utterance: Utterance) -> Utterance | None:
     source = max(0, first - LEAD)
     part = utterance.pcm[source : end + TAIL]
     pcm[LEAD - (first - source) :][: len(part)] = part[:length]
-    power = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
-    pcm *= min(LEVEL / power, 0.95 / max(1e-6, float(np.abs(pcm).max())))
+    pcm *= min(LEVEL / _level(pcm), 0.95 / max(1e-6, float(np.abs(pcm).max())))
     shift = LEAD - first
     starts = tuple(start + shift for start in utterance.starts)
     return replace(utterance, pcm=pcm, starts=starts, end=end + shift)
-
-
-def _draw_rate(corpus: Corpus, draw: random.Random) -> float:
-    """Draw a rate (SPS): half of them near the voices' own, half anywhere in the recipe's range."""
-    if draw.random() < 0.5:
-        return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
-    return draw.uniform(corpus.lowest_rate, corpus.highest_rate)
-
-
-def _add_hesitations(text: str, draw: random.Random) -> str:
-    """Add pauses (commas) and fillers between some words; written punctuation stays."""
-    words = text.split()
-    parts = []
-    for word in words[:-1]:
-        chance = draw.random()
-        paused = word if word[-1] in ".,!?" or chance > 0.25 else word + ","
-        parts.append(paused)
-        if chance < 0.08:
-            parts.append(draw.choice(_FILLERS))
-    return " ".join([*parts, words[-1]])
 
 
 def as_speaker(take: Take, speaker: Speaker) -> Pcm:
@@ -270,5 +225,28 @@ def _pitched(take: Take, factor: float) -> Pcm:
     call(tier, "Multiply frequencies", recording.xmin, recording.xmax, factor)
     call([tier, manipulation], "Replace pitch tier")
     moved = call(manipulation, "Get resynthesis (overlap-add)").values[0]
-    pcm: Pcm = moved[: len(take.pcm)].astype(np.float32)
-    return pcm
+    return np.asarray(moved[: len(take.pcm)], np.float32)
+
+
+def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
+    """Add an echo and coloured noise to samples [S], because a person's recording is never as clean
+    as a synthesiser's speech. Length and level stay.
+    """
+    dice = np.random.default_rng(draw.getrandbits(32))
+    # A room's response: a direct path, then decaying noise.
+    count = int(draw.uniform(*ECHO_SECONDS) * sample_rate)
+    tail = dice.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
+    direct = draw.uniform(*DIRECT_SHARE)
+    impulse = tail * np.sqrt((1 - direct) / np.sum(np.square(tail)))
+    impulse[0] += np.sqrt(direct)
+    # Noise whose power falls with frequency: slope 0 is white, 1 is pink.
+    spectrum, slope = np.fft.rfft(dice.standard_normal(len(pcm))), draw.uniform(0.0, 1.5)
+    spectrum /= np.maximum(1, np.arange(len(spectrum))) ** (slope / 2)
+    noise, level = np.fft.irfft(spectrum, len(pcm)), _level(pcm)
+    noise *= level / _level(noise) * 10 ** (-draw.uniform(LOUDEST_DB, QUIETEST_DB) / 20)
+    sound = fftconvolve(pcm, impulse)[: len(pcm)] + noise
+    return np.asarray(sound * level / _level(sound), np.float32)
+
+
+def _level(pcm: npt.NDArray[np.floating]) -> float:
+    return float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))

@@ -15,9 +15,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from engine.errors import InvalidInput
-from engine.training.evaluation.recognisers import Aligner, WhisperJudge, naturalness, words_wrong
-from engine.training.evaluation.voices import LiveVoice, measure_delays, phonemizer_library
+from engine.training.evaluation.voices import (
+    Aligner,
+    LiveVoice,
+    WhisperJudge,
+    measure_delays,
+    naturalness,
+    phonemizer_library,
+    words_wrong,
+)
 from engine.training.fetching import fetch
 from engine.training.run import Result as Found
 from engine.training.run import Task, result
@@ -48,9 +54,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Result:
-    """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
-    had no answer.
-    """
+    """The judges' results for one utterance. Times in seconds; None = nothing was measured."""
 
     voice: str
     text: str
@@ -61,13 +65,6 @@ class Result:
     onsets: tuple[float, ...]  # according to the voice
     starts: tuple[float, ...]  # according to the aligner; empty when it failed or was not asked
     naturalness: float | None  # DNSMOS P.808
-
-    @property
-    def onset_gaps(self) -> list[float]:
-        """Distances of the voice's onsets from the aligner's."""
-        if len(self.onsets) != len(self.starts):
-            return []
-        return [abs(own - other) for own, other in zip(self.onsets, self.starts, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -134,16 +131,16 @@ def judge(
     utterances; with `onsets`, the beginnings of words are measured. The result is a list under the
     key "results", in JSON's types.
     """
-    said = []
-    for number, voice in enumerate(voices):
-        share = texts[number :: len(voices)]
-        said += [(voice.name, spoken) for spoken in voice.speak(share, rate)]
+    said = [
+        (voice.name, spoken)
+        for number, voice in enumerate(voices)
+        for spoken in voice.speak(texts[number :: len(voices)], rate)
+    ]
     rated = {n * len(said) // max(1, natural) for n in range(natural)}
     results = []
     for number, (name, spoken) in enumerate(said):
-        pcm, sample_rate, text = spoken.pcm, spoken.sample_rate, spoken.text
-        transcript = _whisper().hear(pcm, sample_rate)
-        starts = _aligner().word_starts(pcm, sample_rate, text) if onsets else ()
+        heard, text = (spoken.pcm, spoken.sample_rate), spoken.text
+        transcript = _whisper().hear(*heard)
         found = Result(
             voice=name,
             text=text,
@@ -152,7 +149,7 @@ def judge(
             transcript=transcript,
             wrong=words_wrong(text, transcript, phonemizer_library()),
             onsets=spoken.onsets,
-            starts=tuple(starts),
+            starts=tuple(_aligner().word_starts(*heard, text)) if onsets else (),
             naturalness=naturalness(spoken) if number in rated else None,
         )
         results.append(asdict(found))
@@ -164,24 +161,10 @@ _whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
 _aligner = cache(Aligner)
 
 
-def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
-    """Return the tasks whose names begin with one of `only`, or all. InvalidInput for none."""
-    asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
-    if not asked:
-        hint = f"Parts: {', '.join(task.name for task in tasks)}."
-        raise InvalidInput(f"No part begins with {', '.join(only)}.", hint=hint)
-    return asked
-
-
 def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """Return at most `most` texts, evenly spaced in the list, because it is sorted
-    alphabetically.
-    """
+    """Return at most `most` texts, evenly spaced, because the list is sorted alphabetically."""
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))
-
-
-# ---------------------------------------------------------------------- figures
 
 
 @dataclass(frozen=True)
@@ -203,31 +186,27 @@ class Figure:
         return f"{self.show(median(values))} / {self.show(worst)}"
 
 
-def share_wrong(heard: Sequence[Result]) -> str:
-    """Format an error rate with its 95 % interval."""
-    share = errors(heard)
-    return UNMEASURED if share is None else f"{share:.1%} ± {100 * interval(heard):.1f}"
-
-
 def errors(results: Sequence[Result]) -> float | None:
     """Return the word error rate of all results together; None if there are none."""
-    wrong, count = _counts(results)
-    return sum(wrong) / sum(count) if count else None
+    words = sum(len(each.text.split()) for each in results)
+    return sum(each.wrong for each in results) / words if words else None
 
 
 def interval(results: Sequence[Result]) -> float:
     """Half the width of the 95 % interval of `errors`, by resampling the utterances; 0 for none."""
-    wrong, counts = map(np.asarray, _counts(results))
+    counts = np.asarray([(each.wrong, len(each.text.split())) for each in results])
     if not len(counts):
         return 0.0
     rows = np.random.default_rng(0).integers(len(counts), size=(RESAMPLES, len(counts)))
-    low, high = np.percentile(wrong[rows].sum(1) / counts[rows].sum(1), (2.5, 97.5))
+    wrong, words = counts[rows].sum(1).T
+    low, high = np.percentile(wrong / words, (2.5, 97.5))
     return float(high - low) / 2
 
 
-def _counts(results: Sequence[Result]) -> tuple[list[int], list[int]]:
-    """Return the number of wrong words and of all words for each utterance."""
-    return [each.wrong for each in results], [len(each.text.split()) for each in results]
+def share_wrong(results: Sequence[Result]) -> str:
+    """Format an error rate with its 95 % interval."""
+    share = errors(results)
+    return UNMEASURED if share is None else f"{share:.1%} ± {100 * interval(results):.1f}"
 
 
 def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
@@ -255,8 +234,10 @@ def _ended(results: Results) -> list[float]:
     return [mean(result.ended for result in person) for person in people]
 
 
-def _onsets(person: list[Result]) -> float | None:
-    gaps = [gap for result in person for gap in result.onset_gaps]
+def onset_gap(person: Sequence[Result]) -> float | None:
+    """Return the median distance of onsets from the aligner's in ms, where both have all words."""
+    pairs = [zip(r.onsets, r.starts, strict=True) for r in person if len(r.onsets) == len(r.starts)]
+    gaps = [abs(own - other) for pair in pairs for own, other in pair]
     return 1000 * median(gaps) if gaps else None
 
 
@@ -266,11 +247,10 @@ def _natural(person: list[Result]) -> float | None:
 
 
 def _rate_errors(results: Results) -> list[float]:
-    return [
-        abs(mean(result.rate for result in heard) - rate) / rate
-        for rate, heard in results.rates.items()
-        if heard
+    said = [
+        (rate, mean(each.rate for each in heard)) for rate, heard in results.rates.items() if heard
     ]
+    return [abs(spoken - rate) / rate for rate, spoken in said]
 
 
 def _traced(value: Callable[[Trace], float]) -> Callable[[Results], list[float]]:
@@ -294,7 +274,7 @@ FIGURES: Final = (
     Figure("replies of 1 to 3 words, Whisper", "replies", _percent, lambda r: [errors(r.replies)]),
     Figure("ends by itself", "sentences", _percent, _ended, least=True),
     Figure(
-        "word onsets, distance from an aligner's", "sentences", _milliseconds, _of_voices(_onsets)
+        "word onsets, distance from an aligner's", "sentences", _milliseconds, _of_voices(onset_gap)
     ),
     Figure("DNSMOS P.808", "sentences", _points, _of_voices(_natural), least=True),
     Figure("speaking rate, error", "rates", _percent, _rate_errors),

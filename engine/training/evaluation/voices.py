@@ -1,26 +1,36 @@
-"""The voices that are judged: a pack's or a synthesiser's, speaking as in the program, and measures
-of their samples.
+"""The voices that are judged, of packs and synthesisers, and their judges: Whisper base recognises
+the words, pocketsphinx aligns them, DNSMOS rates the sound.
+
+Whisper writes numbers in words (it must not use figures). Words with the sound of the right ones
+are right, in any spelling and joined or not: "Sophia", "metres", "W C", "stand alone". DNSMOS
+(package speechmos, an extra of training) estimates how natural speech sounds; without the package
+nothing is estimated.
 
 Invariants: a voice is a plain value, and its model is loaded once in a process. Every utterance is
-spoken word by word through an ordinary session, with a seed that training never used.
+spoken word by word through an ordinary session, with a seed that training never used. All voices
+have the same judges, which do not know the voice.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import soxr
 import torch
 
+from engine.asr.sphinx.searches import decode_whole
 from engine.errors import InvalidInput
 from engine.languages import ENGLISH
 from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.run import file_hash
-from engine.training.teachers import whole_sentences
+from engine.training.teachers import synthesisers
 from engine.tts import delays, registry
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.delays import OWN_RATE, SEED, audible_span, longest_s, speak, trace
@@ -31,6 +41,15 @@ from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.pack import load_pack
 
+RATE: Final = 16_000
+FRAMES_PER_SECOND: Final = 100  # of the aligner
+BEAM: Final = 5
+LONGEST_JOIN: Final = 5  # words that may be one word on the other side
+_JOINS: Final = ((1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1)),
+                 *((1, n) for n in range(2, LONGEST_JOIN + 1)))  # fmt: skip
+_FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
+_NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
+_NO_WORD_ELSEWHERE: Final = re.compile(r"(?:[^\w' ]|[\d_])+")
 _HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
 
 
@@ -111,9 +130,7 @@ class LiveVoice:
 
 
 def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[LiveVoice, ...]:
-    """Return voices of a pack's folder or of a synthesiser of the program: those called `names`, or
-    the first `most`. InvalidInput if the source or a voice does not exist.
-    """
+    """Return voices of a pack's folder or a synthesiser, those called `names` or the first ones."""
     if source in registry.NAMES:
         there = [LiveVoice(source, name) for name in of_settings(SpeechSettings(engine=source)).own]
     else:
@@ -139,12 +156,10 @@ def measure_delays(voice: LiveVoice, texts: Sequence[str]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def loaded(source: str) -> TtsModel:
-    """Load a pack of any system, or a synthesiser of the program, on one thread, at the precision
-    that the program uses.
-    """
+    """Load a pack or a synthesiser on one thread, at the precision that the program uses."""
     torch.set_num_threads(1)
     if source == KOKORO:
-        return whole_sentences.model()
+        return synthesisers.kokoro()
     if source in registry.NAMES:
         return registry.load(SpeechSettings(engine=source), lambda text, share: None)
     if system := system_of(Path(source)):
@@ -153,7 +168,110 @@ def loaded(source: str) -> TtsModel:
     return load_pack(Path(source), Precision.INT8, place)  # as the program loads it
 
 
-@lru_cache(maxsize=1)
-def phonemizer_library() -> Espeak:
-    """Load the phonemizer's library, which takes half a second."""
-    return Espeak()
+phonemizer_library = cache(Espeak)  # takes half a second
+
+
+def naturalness(sentence: Spoken) -> float | None:
+    """Return DNSMOS's mean opinion score, 1 to 5 (P.808); None for silence or without speechmos."""
+    if find_spec("speechmos") is None:
+        return None
+    from speechmos import dnsmos  # loads onnxruntime and its models
+
+    samples = soxr.resample(sentence.pcm, sentence.sample_rate, RATE)
+    peak = float(np.abs(samples).max())
+    return float(dnsmos.run(samples / max(1.0, peak), RATE)["p808_mos"]) if peak else None
+
+
+class Aligner:
+    """pocketsphinx, which finds known words in a recording."""
+
+    def __init__(self) -> None:
+        from pocketsphinx import Decoder  # loads its acoustic model
+
+        self._decoder: Any = Decoder(samprate=RATE, loglevel="FATAL", lm=None)
+
+    def word_starts(self, pcm: Pcm, sample_rate: int, text: str) -> list[float]:
+        """Seconds at which each word begins; empty when one is not found or not known."""
+        decoder = self._decoder
+        known = [word.strip(".,!?").lower() for word in text.split()]
+        if any(decoder.lookup_word(word) is None for word in known):
+            return []
+        samples = soxr.resample(pcm, sample_rate, RATE)
+        try:
+            decoder.set_align_text(" ".join(known))
+            decode_whole(decoder, samples)
+            # Copied at once: the entries point into memory that the iterator moves through.
+            found = [(word.word, word.start_frame) for word in decoder.seg()]
+        except (RuntimeError, TypeError):  # pocketsphinx's only sign of a misfit
+            return []
+        starts = [start / FRAMES_PER_SECOND for name, start in found if name[0].isalpha()]
+        return starts if len(starts) == len(known) else []
+
+
+class WhisperJudge:
+    """Whisper base on one thread."""
+
+    def __init__(self, folder: Path, language: str = ENGLISH) -> None:
+        """Load the recogniser from its folder, for speech of a language (engine/languages.py)."""
+        from faster_whisper import WhisperModel  # loads ctranslate2
+
+        self._language = language
+        self._model = WhisperModel(
+            str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
+        )
+        tokenizer = self._model.hf_tokenizer
+        # Its tokens that contain a figure or a sign that stands for a word.
+        tokens = range(tokenizer.get_vocab_size())
+        self._forbidden = [n for n in tokens if _FIGURE.search(tokenizer.decode([n]))]
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> str:
+        """Transcribe an utterance."""
+        segments, _ = self._model.transcribe(
+            soxr.resample(pcm, sample_rate, RATE),
+            language=self._language,
+            beam_size=BEAM,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            without_timestamps=True,
+            suppress_tokens=[-1, *self._forbidden],
+        )
+        return " ".join(segment.text.strip() for segment in segments).strip()
+
+
+def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
+    """Return the number of words inserted, left out or replaced; words that sound alike are the
+    same. A word also equals up to LONGEST_JOIN words of the other side that together sound the
+    same.
+    """
+    ours = [_sound_of(espeak, word) for word in _words(text, espeak)]
+    theirs = [_sound_of(espeak, word) for word in _words(transcript, espeak)]
+    costs = np.add.outer(np.arange(len(ours) + 1), np.arange(len(theirs) + 1))
+    for row in range(1, len(ours) + 1):
+        for column in range(1, len(theirs) + 1):
+            before = costs[row - 1, column], costs[row, column - 1], costs[row - 1, column - 1]
+            same = [
+                costs[row - one, column - other]
+                for one, other in _JOINS
+                if one <= row
+                and other <= column
+                and "".join(ours[row - one : row]) == "".join(theirs[column - other : column])
+            ]
+            costs[row, column] = min([1 + min(before), *same])
+    return int(costs[-1, -1])
+
+
+def _words(text: str, espeak: Espeak) -> list[str]:
+    """Split a text into words. Capitals stay, because such words may be spelt out."""
+    no_word = _NO_WORD if espeak.english else _NO_WORD_ELSEWHERE
+    plain = no_word.sub(" ", text.replace("\u2019", "'")).split()
+    return [word.strip("'") for word in plain if word.strip("'")]
+
+
+@lru_cache(maxsize=50_000)
+def _sound_of(espeak: Espeak, word: str) -> str:
+    """Return the phones of a word without stress and length."""
+    if word.isupper() and len(word) > 1:  # letters: "W C A J" is heard as "WCAJ"
+        return "".join(_sound_of(espeak, letter) for letter in word)
+    spelt = word.lower() if len(word) > 1 else word
+    phones = "".join(phone for group in espeak.groups(spelt) for phone in group)
+    return re.sub("[\u02c8\u02cc\u02d0-]", "", phones)  # French "ə-" is an unstressed "ə"

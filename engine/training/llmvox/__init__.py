@@ -8,8 +8,10 @@ speech, so the network has to find out itself which unit each token speaks.
 from dataclasses import dataclass
 from typing import Final
 
-from engine.training.recipe import CORPUS, EXPORT, STACK, Schedule, Stack, Stage, System
+from engine.nn.transformer import TransformerConfig
+from engine.training.recipe import CORPUS, STACK, Export, Schedule, Stage, System
 from engine.training.smlle import ENCODE, TokenRecipe
+from engine.tts.llmvox.config import LlmVoxGeneration
 
 
 @dataclass(frozen=True)
@@ -17,10 +19,9 @@ class Voice:
     """LLMVoX's network and its training."""
 
     schedule: Schedule
-    width: int = 256
-    stack: Stack = STACK
+    stack: TransformerConfig = STACK
     prenet: int = 128
-    prenet_dropout: float = 0.5  # in use as in training (ours)
+    prenet_dropout: float = 0.5
     longest_seconds: float = 8.0  # of a lesson, which is one sentence
     wrong_tokens: float = 0.05  # share of input tokens that are others
     spliced: float = 0.0  # share of lessons that are put together from words of several sentences
@@ -30,8 +31,14 @@ class Voice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LlmVoxExport(Export):
+    generation: LlmVoxGeneration
+
+
+@dataclass(frozen=True, kw_only=True)
 class LlmVoxRecipe(TokenRecipe):
     voice: Voice
+    export: LlmVoxExport
 
 
 SYSTEM: Final = System(
@@ -43,12 +50,12 @@ SYSTEM: Final = System(
     {
         **CORPUS,
         "encode": Stage("llmvox.data:encode_corpus", *ENCODE),
-        "spectrum": Stage("smlle.spectrum:spectrum", ("encode",), ("spectrum",)),
-        "voice": Stage("llmvox.losses:voice", ("encode",), ("voice",)),
+        "spectrum": Stage("smlle.spectrum:SpectrumLearner", ("encode",), ("spectrum",)),
+        "voice": Stage("llmvox.losses:LlmVoxLearner", ("encode",), ("voice",)),
         "export": Stage(
             "llmvox.losses:export_pack",
             ("corpus", "encode", "spectrum", "voice", "vocoder"),
-            EXPORT,
+            ("export",),
         ),
     },
 )

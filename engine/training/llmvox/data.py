@@ -12,7 +12,7 @@ ends with a sentence's end.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -58,45 +58,29 @@ class _Encoder(TokenEncoder):
 
     def utterance(self, place: int, entry: Entry, pcm: Pcm) -> SentenceUtterance | None:
         """Encode one utterance. None if it has too few tokens or its words do not fit."""
-        units, words = self._words(entry)
-        if not words or units.count(WORD) != len(words):
+        begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
+        phoned = phoned_words(entry, self._espeak)
+        words = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
+        reader = PhoneUnits(self._espeak, self.table)
+        read = [word for text in entry.text.split() for word in reader.push(text)]
+        units = [unit for word in (*read, *reader.finish()) for unit in word.units]
+        ends = [place for place, unit in enumerate(units) if unit == WORD]
+        if not words or len(ends) != len(words):
             return None
         plain = super().utterance(place, entry, pcm)
         onsets = [phones[0] for phones in words]
         if plain is None or plain.steps <= len(units) or onsets[-1] >= plain.steps:
             return None
+        said, first = [-1] * onsets[0], 0
+        for phones, end, over in zip(words, ends, (*onsets[1:], plain.steps), strict=True):
+            said += spoken_units(first, end - first, phones, over)
+            first = end + 1
         return SentenceUtterance(
-            **{each.name: getattr(plain, each.name) for each in fields(plain)},
+            **vars(plain),
             units=np.asarray(units, np.int16),
             onsets=np.asarray(onsets, np.int32),
-            said=np.asarray(_spoken_units(units, words, plain.steps), np.int16),
+            said=np.asarray(said, np.int16),
         )
-
-    def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
-        """Return the text's units, and for each spoken word the tokens at which its phones begin.
-        There are no words if text and phones do not agree.
-        """
-        phoned = phoned_words(entry, self._espeak)
-        begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
-        spoken = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
-        units = PhoneUnits(self._espeak, self.table)
-        words = [word for text in entry.text.split() for word in units.push(text)]
-        words += units.finish()
-        return [unit for word in words for unit in word.units], spoken
-
-
-def _spoken_units(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> list[int]:
-    """Return the index of the unit that each token speaks, -1 before the first word. `words` has,
-    for each word, the tokens at which its phones begin.
-    """
-    said = [-1] * words[0][0]
-    ends = [place for place, unit in enumerate(units) if unit == WORD]
-    overs = [*(phones[0] for phones in words[1:]), tokens]
-    first = 0
-    for phones, end, over in zip(words, ends, overs, strict=True):
-        said += spoken_units(first, end - first, phones, over)
-        first = end + 1
-    return said
 
 
 def splice(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
@@ -126,9 +110,7 @@ def splice(person: Sequence[SentenceUtterance], draw: random.Random) -> Sentence
 def _stretch(
     sentence: SentenceUtterance, first: int, last: int, *, opens: bool
 ) -> SentenceUtterance:
-    """Return the words from `first` up to `last` of a sentence, with the silence after the last
-    one. With `opens`, the silence before the first one is included.
-    """
+    """Return some words of a sentence, with the silence behind them; `opens`: also that before."""
     ends = np.flatnonzero(sentence.units == WORD) + 1
     begin = int(ends[first - 1]) if first else 0
     start = 0 if opens else int(sentence.onsets[first])

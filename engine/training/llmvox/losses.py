@@ -14,30 +14,15 @@ from torch.nn import functional
 
 from engine.nn.transformer import Heads
 from engine.training import packing
-from engine.training.corpus.speakers import People, Sides, flat
-from engine.training.llmvox import Voice
+from engine.training.corpus.speakers import People, flat
 from engine.training.llmvox.data import SentenceUtterance, splice
 from engine.training.loop import Learner, Losses, length_bucket, on_device
-from engine.training.networks import (
-    guide_loss,
-    initialise,
-    padded,
-    run_stack,
-    scale_residuals,
-    stack_config,
-)
+from engine.training.networks import guide_loss, initialise, padded, run_stack, scale_residuals
 from engine.training.run import Run
 from engine.training.smlle.spectrum import spectrum_shape_of
 from engine.training.utterances import read_sides
 from engine.tts.llmvox import synthesiser
-from engine.tts.llmvox.config import (
-    NOTHING,
-    TEXT_END,
-    TOKEN_RATE,
-    LlmVoxGeneration,
-    LlmVoxPackConfig,
-    LlmVoxShape,
-)
+from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, LlmVoxPackConfig, LlmVoxShape
 from engine.tts.llmvox.model import LlmVoxModel, Prediction
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
 
@@ -57,16 +42,10 @@ class LlmVoxBatch:
     guide: Tensor  # [B, T] the place of the unit that a token says, UNKNOWN where none does
 
 
-def voice(run: Run) -> "LlmVoxLearner":
-    """Return the network's learner."""
-    sides = read_sides(run, SentenceUtterance)
-    return LlmVoxLearner(run.recipe.voice, shape_of(run), sides, run.device)
-
-
 def shape_of(run: Run) -> LlmVoxShape:
     """Return the shape of LLMVoX's network from the recipe."""
     own = run.recipe.voice
-    return LlmVoxShape(stack_config(own.width, own.stack), spectrum_shape_of(run), own.prenet)
+    return LlmVoxShape(own.stack, spectrum_shape_of(run), own.prenet)
 
 
 def fresh_model(shape: LlmVoxShape) -> LlmVoxModel:
@@ -86,9 +65,7 @@ def predict(
     dropout: float = 0.0,
     watch: Callable[[int, Heads], None] | None = None,
 ) -> Prediction:
-    """Predict the next token at each position of a batch. `prenet_dropout` and `dropout` are shares
-    of values set to zero. `watch` receives the attention heads of each layer.
-    """
+    """Predict the next token at each position. `watch` receives each layer's attention heads."""
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
@@ -96,9 +73,7 @@ def predict(
 
 
 def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
-    """Collate sentences into a batch. `end` is the label of the end, and also the input at the
-    first position, where there is no token before.
-    """
+    """Collate sentences. `end`: the label of the end, and the input at the first position."""
     labels = padded([np.append(each.tokens, end) for each in sentences], UNKNOWN)
     onsets = torch.zeros_like(labels)
     for row, each in enumerate(sentences):
@@ -119,16 +94,10 @@ class LlmVoxLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(
-        self,
-        recipe: Voice,
-        shape: LlmVoxShape,
-        sides: Sides[SentenceUtterance],
-        device: str,
-    ) -> None:
-        self._recipe, self._sides = recipe, sides
-        self._model = fresh_model(shape)
-        super().__init__(recipe.schedule, device, voice=self._model)
+    def __init__(self, run: Run) -> None:
+        self._recipe, self._sides = run.recipe.voice, read_sides(run, SentenceUtterance)
+        self._model = fresh_model(shape_of(run))
+        super().__init__(run, self._recipe.schedule, voice=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
@@ -138,11 +107,9 @@ class LlmVoxLearner(Learner):
         other = torch.randint_like(before, self._model.no_token)
         before = torch.where(wrong & (before < self._model.no_token), other, before)
         losses = self._losses(replace(batch, before=before))
-        total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
-        total = total + recipe.guided * losses["guide"]
-        return self._optimise(losses, total)
+        return self._optimise(losses, onsets=recipe.onset_weight, guide=recipe.guided)
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> LlmVoxBatch:
@@ -158,7 +125,7 @@ class LlmVoxLearner(Learner):
         sentences = length_bucket(every, lambda each: each.steps, draw, count, longest=longest)
         return on_device(collated(sentences, self._model.no_token), self._device)
 
-    def _losses(self, batch: LlmVoxBatch) -> dict[str, Tensor]:
+    def _losses(self, batch: LlmVoxBatch) -> Losses:
         """Return the cross-entropy of the tokens, that of the words' onsets, and the loss of the
         guided attention head. The few onsets weigh as much as all other tokens together.
         """
@@ -187,15 +154,9 @@ class LlmVoxLearner(Learner):
         }
 
 
-def export_pack(run: Run) -> packing.Facts:
+def export_pack(run: Run) -> None:
     """Write LLMVoX's pack, with SpeakStream's vocoder."""
     export = run.recipe.export
-    generation = LlmVoxGeneration(
-        temperature=export.temperature,
-        dropout=run.recipe.voice.prenet_dropout,
-        spectrum_dropout=export.dropout or run.recipe.spectrum.dropout,
-    )
-    config = LlmVoxPackConfig(export.name, shape_of(run), generation)
-    files = {VOICE_FILE: "voice", SPECTRUM_FILE: "spectrum", VOCODER_FILE: "vocoder"}
-    networks = {name: packing.network(run.weights(stage)) for name, stage in files.items()}
-    return packing.export_pack(run, networks, config, synthesiser.load)
+    config = LlmVoxPackConfig(export.name, shape_of(run), export.generation)
+    networks = {VOICE_FILE: "voice", SPECTRUM_FILE: "spectrum", VOCODER_FILE: "vocoder"}
+    packing.export_pack(run, networks, config, synthesiser.load)

@@ -7,24 +7,9 @@ comparison is about the networks alone; SMLLE's paper uses BigVGAN (3.2).
 from dataclasses import dataclass
 from typing import Final
 
-from engine.training.recipe import (
-    CORPUS,
-    EXPORT,
-    STACK,
-    Export,
-    Recipe,
-    Schedule,
-    Stack,
-    Stage,
-    System,
-)
-
-
-@dataclass(frozen=True)
-class Codebook:
-    """The tokens of SMLLE and LLMVoX, 25 a second."""
-
-    shapes: int = 8  # of a phone, tokens
+from engine.nn.transformer import TransformerConfig
+from engine.training.recipe import CORPUS, STACK, Export, Recipe, Schedule, Stage, System
+from engine.tts.smlle.config import SmlleGeneration
 
 
 @dataclass(frozen=True)
@@ -32,14 +17,12 @@ class Transducer:
     """SMLLE's first network, from phones to tokens, and its training."""
 
     schedule: Schedule
-    encoder: Stack
-    width: int = 256
+    encoder: TransformerConfig
     layers: int = 2  # of the LSTM
     joint: int = 256
     reach: int = 4  # phones to either side of the known alignment that the loss sums over
     path_from: float = 0.06  # share of the steps on the known path alone
     longest_seconds: float = 8.0
-    lengths: float = 1.0  # in use: share of the learnt variance of phones' lengths that is drawn
     dropout: float = 0.1
 
 
@@ -48,13 +31,10 @@ class Spectrum:
     """SMLLE's second network, from tokens to spectra, and its training; also LLMVoX's decoder."""
 
     schedule: Schedule
-    width: int = 256
-    stack: Stack = STACK
+    stack: TransformerConfig = STACK
     prenet: int = 256
     latent: int = 256
     ahead: int = 0  # steps whose phones are known before they are spoken (ours)
-    flux: float = 0.5  # SMLLE, 3.2
-    flux_from: float = 0.2
     prompt_seconds: float = 3.0
     longest_seconds: float = 8.0
     without_prompt: float = 0.1
@@ -66,11 +46,9 @@ class Spectrum:
     dropout: float = 0.5  # of the pre-net
 
 
-@dataclass(frozen=True)
-class SpectrumExport(Export):
-    """The pack of a system that uses the spectrum network."""
-
-    dropout: float = 0.0  # of the pre-net of spectra when it speaks; 0 = as it learnt
+@dataclass(frozen=True, kw_only=True)
+class SmlleExport(Export):
+    generation: SmlleGeneration  # but for its own rate, which is measured
     tuning_seconds: float = 60.0  # of speech to measure the pack's own rate
 
 
@@ -78,17 +56,17 @@ class SpectrumExport(Export):
 class TokenRecipe(Recipe):
     """The sections that the recipes of SMLLE and LLMVoX share."""
 
-    codebook: Codebook = Codebook()
+    shapes: int = 8  # of a phone, tokens
     spectrum: Spectrum
-    export: SpectrumExport
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmlleRecipe(TokenRecipe):
     transducer: Transducer
+    export: SmlleExport
 
 
-ENCODE: Final = ("corpus", "speaker"), ("codebook", "corpus.rare_phone")  # reads, sections
+ENCODE: Final = ("corpus", "speaker"), ("shapes", "corpus.rare_phone")  # reads, sections
 SYSTEM: Final = System(
     "A small SMLLE with its own tokens and SpeakStream's vocoder. Unlike its paper's, it has a "
     "vector of the speaker, tokens made of phones, the phones of the next 80 ms, a band around the "
@@ -97,12 +75,14 @@ SYSTEM: Final = System(
     {
         **CORPUS,
         "encode": Stage("smlle.tokens:encode_corpus", *ENCODE),
-        "transducer": Stage("smlle.transducer:transducer", ("encode",), ("transducer",)),
-        "spectrum": Stage("smlle.spectrum:spectrum", ("encode", "transducer"), ("spectrum",)),
+        "transducer": Stage("smlle.transducer:TransducerLearner", ("encode",), ("transducer",)),
+        "spectrum": Stage(
+            "smlle.spectrum:SpectrumLearner", ("encode", "transducer"), ("spectrum",)
+        ),
         "export": Stage(
-            "smlle.export:export_pack",
+            "smlle.transducer:export_pack",
             ("corpus", "encode", "transducer", "spectrum", "vocoder"),
-            EXPORT,
+            ("export",),
         ),
     },
 )

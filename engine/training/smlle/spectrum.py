@@ -1,13 +1,13 @@
 """The stage `spectrum` of SMLLE and LLMVoX: a network learns to predict mel columns (time steps of
 the spectrum) from tokens and aligned phones, after a prompt of the speaker.
 
-The losses are MELLE's without its post-net and latents: a regression, and a reward for change
-(flux), without which the regression ends at a blurred mean. Invariant: only the network's inputs
-are corrupted, never its targets.
+The loss is MELLE's regression, without its post-net, latents and reward for change (flux, which at
+any weight that mattered made the speech worse). Invariant: only the network's inputs are corrupted,
+never its targets.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,13 +16,13 @@ import numpy.typing as npt
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from torch.nn import functional
 
-from engine.training.corpus.speakers import People, Sides, flat
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket
-from engine.training.networks import initialise, padded, run_stack, run_steps, stack_config
+from engine.training.networks import initialise, padded, run_stack
 from engine.training.run import Run, read_json
-from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
 from engine.training.utterances import read_sides
 from engine.tts.pack_files import PHONES_FILE
@@ -30,10 +30,8 @@ from engine.tts.papers.spectrum import Inputs, Spectrum, SpectrumShape, before
 from engine.tts.smlle.config import SmlleShape
 from engine.tts.smlle.transducer import Transducer
 
-MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
-SHIFTED: Final = 0.2  # share of lessons whose phones come a step early or late
 
 
 @dataclass(frozen=True)
@@ -47,34 +45,20 @@ class SpectrumLesson:
     prompt: int
 
 
-def spectrum(run: Run) -> "SpectrumLearner":
-    """Return the learner of the spectrum network."""
-    recipe, draws = run.recipe.spectrum, None
-    if recipe.drawn_tokens:
-        network = Transducer(smlle_shape(run))
-        network.load_state_dict(load_file(run.weights("transducer")))
-        draws = TokenSampler(network, run.recipe.export.temperature)
-    sides = read_sides(run, TokenUtterance)
-    return SpectrumLearner(recipe, spectrum_shape_of(run), sides, run.device, draws)
-
-
 def spectrum_shape_of(run: Run) -> SpectrumShape:
     """Return the shape of the spectrum network from the recipe."""
-    spectrum, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
-    return SpectrumShape(
-        stack_config(spectrum.width, spectrum.stack),
-        phones,
-        phones * run.recipe.codebook.shapes,
-        prenet=spectrum.prenet,
-        latent=spectrum.latent,
-        ahead=spectrum.ahead,
+    own, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
+    tokens, sizes = (
+        phones * run.recipe.shapes,
+        {"prenet": own.prenet, "latent": own.latent},
     )
+    return SpectrumShape(own.stack, phones, tokens, ahead=own.ahead, **sizes)
 
 
 def smlle_shape(run: Run) -> SmlleShape:
     """Return the shape of both of SMLLE's networks from the recipe."""
-    own, spectrum = run.recipe.transducer, spectrum_shape_of(run)
-    return SmlleShape(stack_config(own.width, own.encoder), spectrum, own.layers, own.joint)
+    own = run.recipe.transducer
+    return SmlleShape(own.encoder, spectrum_shape_of(run), own.layers, own.joint)
 
 
 class SpectrumLearner(Learner):
@@ -83,20 +67,18 @@ class SpectrumLearner(Learner):
     averaged = "spectrum"
     exact = ("centre", "spread")
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        shape: SpectrumShape,
-        sides: Sides[TokenUtterance],
-        device: str,
-        draws: "TokenSampler | None" = None,
-    ) -> None:
-        """`draws`: the sampler of tokens; None = all tokens are the true ones."""
-        self._recipe, self._shape, self._sides, self._draws = recipe, shape, sides, draws
-        self._model = Spectrum(shape)
+    def __init__(self, run: Run) -> None:
+        self._recipe, self._shape = run.recipe.spectrum, spectrum_shape_of(run)
+        self._sides = read_sides(run, TokenUtterance)
+        self._drawn = drawn_tokens(run, self._sides.training) if self._recipe.drawn_tokens else {}
+        self._model = Spectrum(self._shape)
         initialise(self._model)
-        _set_normalisation(self._model, flat(sides.training))
-        super().__init__(recipe.schedule, device, spectrum=self._model)
+        every = flat(self._sides.training)
+        mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
+        bands = torch.from_numpy(mel.astype(np.float32))
+        self._model.get_buffer("centre").copy_(bands.mean(0))
+        self._model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
+        super().__init__(run, self._recipe.schedule, spectrum=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
@@ -104,15 +86,10 @@ class SpectrumLearner(Learner):
         lessons = self._lessons(self._sides.training, draw, drawn)
         own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding
         losses = self._losses([self._corrupted(each, draw) for each in lessons], own=own)
-        total = losses["regression"]
-        if share >= recipe.flux_from:
-            total = total + recipe.flux * losses["flux"]
-        return self._optimise(losses, total)
+        return self._optimise(losses, variance=0.0)
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        """Return the losses. `variance` is the share of the true variance in the output (1 is
-        right, 0 is blurred). `own` is the regression when the network's inputs are its own output.
-        """
+    def validated(self, draw: random.Random) -> Losses:
+        """Return the losses; `own`: the regression when the inputs are the network's own output."""
         lessons = self._lessons(self._sides.validation, draw)
         own = self._losses(lessons, own=True)["regression"]
         return {**self._losses(lessons), "own": own}
@@ -122,9 +99,9 @@ class SpectrumLearner(Learner):
     ) -> list[SpectrumLesson]:
         """Draw a batch of lessons; in the share `drawn` of them the transducer draws the tokens."""
         utterances = length_bucket(flat(side), lambda each: each.steps, draw, self._batch_size)
-        if self._draws is not None:
+        if drawn:
             utterances = [
-                replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each
+                replace(each, tokens=self._drawn[id(each)]) if draw.random() < drawn else each
                 for each in utterances
             ]
         return [self._lesson(each, side[each.speaker], draw) for each in utterances]
@@ -149,23 +126,15 @@ class SpectrumLearner(Learner):
         )
 
     def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
-        """Corrupt inputs as in use: replace some tokens, shift some lessons' phones by a step."""
+        """Replace some of the input tokens, as in use."""
         dice = np.random.default_rng(draw.getrandbits(32))
         wrong = dice.random(len(lesson.tokens)) < self._recipe.wrong_tokens
         others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
-        phones = lesson.phones
-        if draw.random() < SHIFTED:
-            late = draw.random() < 0.5  # a step late, or early
-            phones = np.concatenate(
-                (phones[:1], phones[:-1]) if late else (phones[1:], phones[-1:])
-            )
-        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens), phones=phones)
+        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens))
 
-    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> dict[str, Tensor]:
-        """Return the losses by name, without weights. With `own`, the network's own output replaces
-        the true input columns after the prompt.
-        """
-        model, shape = self._model, self._shape
+    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> Losses:
+        """Return the losses. With `own`, inputs after the prompt are the network's own output."""
+        model = self._model
         inputs, true, real = self._inputs(lessons)
         if own:
             prompts = torch.tensor([each.prompt for each in lessons])
@@ -174,14 +143,10 @@ class SpectrumLearner(Learner):
         keep = model.prenet.keep_masks((count, steps), self._recipe.dropout, None)
         with self._autocast():
             hidden = run_stack(model.stack, model.inputs(inputs, keep))[real].float()
-            mean, columns = (each.float() for each in model.columns(hidden))
-        # The column before each one, within a step and from step to step.
-        last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
+            columns = model.columns(hidden)[1].float()
         missed = columns - true[real]
         return {
             "regression": missed.abs().mean() + missed.square().mean(),
-            # A reward for change, as a loss.
-            "flux": -(mean - last.reshape_as(true)[real]).abs().clamp(max=MOST_FLUX).mean(),
             "variance": columns.var() / true[real].var(),
         }
 
@@ -200,29 +165,23 @@ class SpectrumLearner(Learner):
         )
         return inputs, true, real
 
+    @torch.no_grad()
     def _self_fed(self, inputs: Inputs, prompts: Tensor) -> Inputs:
-        """Replace the true input columns after the prompts (`prompts` [B] steps long) by the
-        network's own output, made step by step as in a session.
-        """
-        model, dropout = self._model, self._recipe.dropout
-        heard: list[Tensor] = []
-
-        def row(step: int, hidden: Tensor | None) -> Tensor:
-            last = inputs.before[:, step]
-            if hidden is not None:
-                _, said = model.columns(hidden)
-                last = torch.where((step <= prompts)[:, None], last, said)
+        """Replace the columns after the prompts, which have `prompts` [B] steps, by own output."""
+        model, tokens = self._model, inputs.tokens
+        last, heard = inputs.before[:, 0], list[Tensor]()
+        steps, device = tokens.shape[1], tokens.device
+        cache = KvCache(model.shape.stack, len(tokens), device, last.dtype, growth=steps)
+        table = RotaryTable(model.shape.stack.head_width, device)
+        for step in range(steps):
             heard.append(last)
-            keep = model.prenet.keep_masks((len(last), 1), dropout, None)
-            now = Inputs(
-                inputs.tokens[:, step : step + 1],
-                inputs.phones[:, step : step + 1 + model.shape.ahead],
-                last[:, None],
-                inputs.speaker,
-            )
-            return model.inputs(now, keep)[:, 0]
-
-        run_steps(model.stack, inputs.tokens.shape[1], row)
+            keep = model.prenet.keep_masks((len(last), 1), self._recipe.dropout, None)
+            phones = inputs.phones[:, step : step + 1 + model.shape.ahead]
+            now = Inputs(tokens[:, step : step + 1], phones, last[:, None], inputs.speaker)
+            hidden = model.stack(model.inputs(now, keep), table.slice(step, step + 1), cache)
+            cache.advance(1)
+            true = inputs.before[:, min(step + 1, steps - 1)]
+            last = torch.where((step < prompts)[:, None], true, model.columns(hidden[:, 0])[1])
         return inputs._replace(before=torch.stack(heard, dim=1))
 
 
@@ -230,43 +189,32 @@ def _steps(seconds: float) -> int:
     return round(seconds * STEPS_PER_SECOND)
 
 
-def _set_normalisation(model: Spectrum, every: Sequence[TokenUtterance]) -> None:
-    """Set the network's normalisation of mel bands (mean and spread) from the corpus."""
-    mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
-    bands = torch.from_numpy(mel.astype(np.float32))
-    model.get_buffer("centre").copy_(bands.mean(0))
-    model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
-
-
-class TokenSampler:
-    """Draws tokens with a trained transducer, given the true phones, their lengths and the true
-    tokens before.
+def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.NDArray[np.int16]]:
+    """Return tokens for each utterance by its id(), drawn with the trained transducer.
 
     In use, the spectrum network never gets true tokens, and a network trained on those alone trusts
     them too much (see codec/decoder.py). Each utterance is drawn once: at a pack's low temperature
     another draw would be nearly the same, and cost half a step of the training.
     """
+    network = Transducer(smlle_shape(run))
+    network.load_state_dict(load_file(run.weights("transducer")))
+    temperature = run.recipe.export.generation.temperature
+    return {id(each): draw_tokens(network.eval(), temperature, each) for each in flat(people)}
 
-    def __init__(self, transducer: Transducer, temperature: float) -> None:
-        self._transducer, self._temperature = transducer.eval(), temperature
-        self._drawn: dict[int, npt.NDArray[np.int16]] = {}  # by the utterance's id()
 
-    def tokens(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
-        """Return drawn tokens [T] for an utterance, from torch's generator."""
-        if id(utterance) not in self._drawn:
-            self._drawn[id(utterance)] = self._draw(utterance)
-        return self._drawn[id(utterance)]
-
-    @torch.no_grad()
-    def _draw(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
-        model, shape = self._transducer, self._transducer.shape
-        phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
-        marks = padded([np.pad(utterance.marks, 1)])
-        text = run_stack(model.encoder, model.embedded(phones, marks))[0]
-        true = padded([utterance.tokens])[0]
-        history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
-        speech, _ = model.predictor(model.tokens(history)[None])
-        said_by = padded([utterance.spoken_by])[0]
-        logits = model.logits(text[said_by], speech[0])[:, : model.blank]
-        drawn = torch.multinomial((logits / self._temperature).softmax(-1), 1)[:, 0]
-        return drawn.numpy().astype(np.int16)
+@torch.no_grad()
+def draw_tokens(
+    model: Transducer, temperature: float, utterance: TokenUtterance
+) -> npt.NDArray[np.int16]:
+    """Draw tokens [T] with torch's generator, given the true phones, lengths and past."""
+    shape = model.shape
+    phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
+    marks = padded([np.pad(utterance.marks, 1)])
+    text = run_stack(model.encoder, model.embedded(phones, marks))[0]
+    true = padded([utterance.tokens])[0]
+    history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
+    speech, _ = model.predictor(model.tokens(history)[None])
+    said_by = padded([utterance.spoken_by])[0]
+    logits = model.logits(text[said_by], speech[0])[:, : model.blank]
+    drawn = torch.multinomial((logits / temperature).softmax(-1), 1)[:, 0]
+    return drawn.numpy().astype(np.int16)

@@ -50,9 +50,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TokenUtterance(Utterance):
-    """An utterance as tokens. `phones` and `marks` do not contain begin and end, but the indices in
-    `spoken_by` count them: 0 is the begin, 1 the first phone.
-    """
+    """An utterance as tokens. `spoken_by` counts begin (0) and end; `phones` has neither."""
 
     tokens: npt.NDArray[np.int16]  # [T]
     mel: npt.NDArray[np.float16]  # [2 T, bands]
@@ -86,12 +84,10 @@ def count_of(ids: dict[str, int]) -> int:
 def without_tokens(
     entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum
 ) -> TokenUtterance:
-    """Split an utterance into steps, with a little silence after its end. Its tokens and its
-    speaker's vector are not known yet.
-    """
+    """Split an utterance into steps, with a little silence behind; without tokens and vector."""
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
-    marks = np.zeros(len(phones["ids"]), np.int8)
+    marks = np.zeros(len(phones["phones"]), np.int8)
     for before, number in phones["marks"][phones["marks"][:, 0] > 0]:
         marks[before - 1] = _MARK_OF[int(number)]
     return TokenUtterance(
@@ -100,15 +96,13 @@ def without_tokens(
         np.zeros(0, np.int16),
         mel(torch.from_numpy(pcm[None, : count * TOKEN_SAMPLES]))[0].numpy().astype(np.float16),
         said_by(phones["starts"], entry.end, count).astype(np.int16),
-        phones["ids"].astype(np.int16),
+        phones["phones"],
         marks,
     )
 
 
 def said_by(starts: Ints, end: int, steps: int) -> Ints:
-    """Return the index of the unit that sounds in each step: 0 (begin) before the first phone, the
-    last one (end) from sample `end` on. `starts` are samples.
-    """
+    """Return the unit that sounds in each step, 0 (begin) at first, the last one from `end` on."""
     middles = TOKEN_SAMPLES * np.arange(steps) + TOKEN_SAMPLES // 2
     return np.searchsorted(np.append(starts, end), middles, side="right")
 
@@ -135,9 +129,7 @@ class Codebook:
 
 
 def make_codebook(run: Run) -> tuple[Path, Path, Path]:
-    """Cluster the corpus's spectra and write the table of phones and the codebook. Return the files
-    that an encoder needs: table, speaker encoder, codebook.
-    """
+    """Cluster the corpus's spectra. Return the files of phones, speaker encoder and codebook."""
     table = write_phones(run)
     ids, mel = read_json(table), MelSpectrum()
     examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)
@@ -149,7 +141,7 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
                 examples[entry.speaker, int(phone)].append(steps[phones == phone])
     speakers = np.unique([speaker for speaker, _ in examples])
     means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
-    shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)
+    shapes = np.zeros((count_of(ids), run.recipe.shapes, COLUMNS * BANDS), np.float32)
     dice = np.random.default_rng(run.recipe.seed)
     for phone in sorted({phone for _, phone in examples}):
         rests = []

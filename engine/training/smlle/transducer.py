@@ -1,5 +1,5 @@
-"""The stage `transducer`: a network learns to predict the tokens of a text, and when it needs the
-next phone (the blank label).
+"""The stages `transducer` and `export` of SMLLE. The transducer learns to predict the tokens of a
+text, and when it needs the next phone (the blank label).
 
 Its loss is summed over monotonic alignments of units and tokens. At node (i, j) of their lattice,
 units 0..i have been read and j tokens predicted. A token leads to node (i, j + 1), a blank to node
@@ -13,7 +13,7 @@ Letters: B lessons, T tokens, W units of a band, U units.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -21,25 +21,25 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training.corpus.speakers import People, Sides, flat
+from engine.training import packing
+from engine.training.corpus.speakers import People, flat
+from engine.training.evaluation.voices import spoken_rate
 from engine.training.loop import Learner, Losses, length_bucket, on_device
 from engine.training.networks import initialise, padded, run_stack
 from engine.training.run import Run
-from engine.training.smlle import Transducer as Recipe
 from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
-from engine.training.utterances import read_sides
-from engine.tts.smlle.config import SmlleShape
+from engine.training.utterances import mean_vector, read_sides
+from engine.training.voxtream.export import tuning_texts
+from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
+from engine.tts.smlle import synthesiser
+from engine.tts.smlle.config import SmllePackConfig
 from engine.tts.smlle.transducer import Transducer
 
 NEVER: Final = -1e5  # log of a probability of nothing; infinity would make gradients NaN
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
-
-
-def transducer(run: Run) -> "TransducerLearner":
-    """Return the transducer's learner."""
-    sides = read_sides(run, TokenUtterance)
-    return TransducerLearner(run.recipe.transducer, smlle_shape(run), sides, run.device)
+SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
+PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
 
 
 class TransducerLearner(Learner):
@@ -47,14 +47,13 @@ class TransducerLearner(Learner):
 
     averaged = "transducer"
 
-    def __init__(
-        self, recipe: Recipe, shape: SmlleShape, sides: Sides[TokenUtterance], device: str
-    ) -> None:
-        self._recipe, self._shape, self._sides = recipe, shape, sides
-        self._model = Transducer(shape)
+    def __init__(self, run: Run) -> None:
+        self._recipe, self._shape = run.recipe.transducer, smlle_shape(run)
+        self._sides = read_sides(run, TokenUtterance)
+        self._model = Transducer(self._shape)
         initialise(self._model)
         self._model.bias.data[self._model.blank] = FIRST_BLANK
-        super().__init__(recipe.schedule, device, transducer=self._model)
+        super().__init__(run, self._recipe.schedule, transducer=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
@@ -62,7 +61,7 @@ class TransducerLearner(Learner):
         loss = self._loss(self._lessons(self._sides.training, draw), reach)
         return self._optimise({"path" if reach == 0 else "lattice": loss})
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         """Return both losses per token: of the known alignment, and of those near it."""
         lessons = self._lessons(self._sides.validation, draw)
         return {
@@ -116,9 +115,6 @@ class TransducerLearner(Learner):
         return out
 
 
-# ---------------------------------------------------------------------- lattice
-
-
 @dataclass(frozen=True)
 class Band:
     """The part of the lattice that the loss sums over: in each row (number of tokens) the units
@@ -148,9 +144,7 @@ class Band:
 
 
 def band(places: Tensor, units: Tensor, tokens: Tensor, reach: int) -> Band:
-    """Return the band of nodes at most `reach` units from a known alignment. `places` [B, T] is the
-    unit that speaks each token; it never decreases.
-    """
+    """Return the nodes within `reach` units of an alignment: the unit of each token [B, T]."""
     count = len(places)
     end = (units - 1)[:, None]  # [B, 1]
     rows = torch.arange(places.shape[1] + 1, device=places.device)
@@ -188,3 +182,32 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     where = end[..., None].expand(-1, 1, len(steps))
     forward, last = (each.gather(1, where)[:, 0] for each in (torch.stack(rows, 1), blank))
     return -(forward + last).gather(1, place).flatten()
+
+
+def export_pack(run: Run) -> None:
+    """Write the pack. As in the paper, a named voice's prompt is an utterance with its text."""
+    export, shape = run.recipe.export, smlle_shape(run)
+
+    def voice_of(person: Sequence[TokenUtterance]) -> packing.Network:
+        prompt = _prompt(person)
+        phones = prompt.aligned(shape.begin, shape.end).astype(np.int16)
+        speaker = mean_vector(person)
+        arrays = {"tokens": prompt.tokens, "phones": phones, "mel": prompt.mel, "speaker": speaker}
+        return arrays, {}
+
+    names = (synthesiser.TRANSDUCER_FILE, SPECTRUM_FILE, VOCODER_FILE)
+    networks = dict(zip(names, ("transducer", "spectrum", "vocoder"), strict=True))
+    config, load = SmllePackConfig(export.name, shape, export.generation), synthesiser.load
+    packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
+    # Drawn, the networks do not speak as fast as the speech they learnt from.
+    said = tuning_texts(export.generation.own_rate, export.tuning_seconds)
+    rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
+    generation = replace(export.generation, own_rate=rate)
+    packing.write_tables(run, replace(config, generation=generation))
+
+
+def _prompt(utterances: Sequence[TokenUtterance]) -> TokenUtterance:
+    """Return the longest utterance within PROMPT_SECONDS; if there is none, the longest of all."""
+    shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
+    good = [each for each in utterances if shortest <= each.steps <= longest]
+    return max(good or utterances, key=lambda each: each.steps)

@@ -7,25 +7,16 @@ network can be used with any delay (ours). Only speech and the ends of units hav
 from dataclasses import dataclass
 from typing import Final
 
-from engine.training.recipe import (
-    CORPUS,
-    EXPORT,
-    STACK,
-    Recipe,
-    Schedule,
-    Sound,
-    Stack,
-    Stage,
-    System,
-)
+from engine.codec.vocoder import VocoderConfig
+from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
+from engine.tts.speakstream.config import SpeakStreamGeneration, SpeakStreamShape
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Vocoder(Sound):
     """The vocoder of spectra (pulses and filters), also of SMLLE and LLMVoX, and its training."""
 
-    width: int = 256
-    blocks: int = 6
+    shape: VocoderConfig
     rounded: float = 0.5  # share of windows rounded to their levels
 
 
@@ -34,16 +25,10 @@ class Voice:
     """SpeakStream's network and its training."""
 
     schedule: Schedule
-    width: int = 256
-    stack: Stack = STACK
-    level_width: int = 16
-    prenet: int = 128
-    prenet_dropout: float = 0.5  # in use as in training (ours)
+    shape: SpeakStreamShape
+    prenet_dropout: float = 0.5
     longest_seconds: float = 8.0  # of a lesson, which is one utterance
     largest_window: int = 4  # the paper's m is drawn from 1 to this, for every batch
-    window: int = 3  # m in use
-    hop: int = 1  # n
-    longer: float = 0.5  # probability, in use, that a unit is longer when it is over
     wrong_levels: float = 0.1  # share of input positions with levels a little off
     lost: float = 0.06  # share of input positions without levels, two or three together
     end_weight: float = 1.0  # of the loss of the units' ends
@@ -51,9 +36,15 @@ class Voice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpeakStreamExport(Export):
+    generation: SpeakStreamGeneration  # but for the pace, which is measured
+
+
+@dataclass(frozen=True, kw_only=True)
 class SpeakStreamRecipe(Recipe):
     vocoder: Vocoder
     voice: Voice
+    export: SpeakStreamExport
 
 
 SYSTEM: Final = System(
@@ -64,10 +55,12 @@ SYSTEM: Final = System(
     {
         **CORPUS,
         "encode": Stage("speakstream.data:encode_corpus", ("corpus", "speaker")),
-        "vocoder": Stage("speakstream.vocoder:vocoder", ("corpus", "encode"), ("vocoder",)),
-        "voice": Stage("speakstream.losses:voice", ("encode",), ("voice",)),
+        "vocoder": Stage("speakstream.losses:VocoderLearner", ("corpus", "encode"), ("vocoder",)),
+        "voice": Stage(
+            "speakstream.losses:SpeakStreamLearner", ("encode",), ("voice", "export.generation.hop")
+        ),
         "export": Stage(
-            "speakstream.losses:export_pack", ("corpus", "encode", "vocoder", "voice"), EXPORT
+            "speakstream.losses:export_pack", ("corpus", "encode", "vocoder", "voice"), ("export",)
         ),
     },
 )

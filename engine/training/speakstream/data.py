@@ -8,7 +8,7 @@ in VoXtream2, 4.1; a lesson is what a session feeds to its network, position by 
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training.corpus.utterance import Entry
 from engine.training.networks import spoken_units
-from engine.training.run import Run, read_json
+from engine.training.run import Run
 from engine.training.utterances import (
     Pcm,
     ShardEncoder,
@@ -65,29 +65,26 @@ class WordsUtterance(Utterance):
         return np.split(self.ids, np.cumsum(self.lengths)[:-1])
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Measures of a corpus: lowest and highest level of its spectra, and its mean rate (SPS)."""
-
-    lowest: float
-    highest: float
-    pace: float
-
-    @property
-    def levels(self) -> Levels:
-        return Levels(self.lowest, self.highest)
-
-
 def encode_corpus(run: Run) -> dict[str, float]:
-    """Encode all shards that are not encoded yet, and measure the scale."""
+    """Encode all shards that are not encoded yet. Return the lowest and the highest level of the
+    spectra, on some hundred columns of every shard, and the mean rate (SPS).
+    """
     encode_shards(run, _Encoder, (write_phones(run), run.weights("speaker")))
-    return asdict(_scale(sorted(run.stage("encode").glob("[0-9]*.safetensors"))))
+    columns, rates = [], []
+    for file in sorted(run.stage("encode").glob("[0-9]*.safetensors")):
+        if utterances := read(file, WordsUtterance):
+            mel = np.concatenate([each.mel for each in utterances])
+            columns.append(mel[:: max(1, len(mel) // 500)].astype(np.float32))
+            rates += [each.rate for each in utterances]
+    lowest, highest = np.quantile(np.concatenate(columns), ENDS)
+    pace = float(np.mean(rates, dtype=np.float32))
+    return {"lowest": float(lowest), "highest": float(highest), "pace": pace}
 
 
-def read_scale(run: Run) -> Scale:
-    """Read the scale that encode_corpus() measured."""
-    facts = read_json(run.stage("encode") / "manifest.json")
-    return Scale(facts["lowest"], facts["highest"], facts["pace"])
+def levels_of(run: Run) -> Levels:
+    """Return the levels of the encoded corpus."""
+    facts = run.facts("encode")
+    return Levels(facts["lowest"], facts["highest"])
 
 
 class _Encoder(ShardEncoder):
@@ -125,22 +122,6 @@ class _Encoder(ShardEncoder):
         )
 
 
-def _scale(files: Sequence[Path]) -> Scale:
-    """Measure the scale on some hundred columns of every shard."""
-    columns, rates = [], []
-    for file in files:
-        utterances = read(file, WordsUtterance)
-        if utterances:
-            mel = np.concatenate([each.mel for each in utterances])
-            columns.append(mel[:: max(1, len(mel) // 500)].astype(np.float32))
-            rates += [each.rate for each in utterances]
-    lowest, highest = np.quantile(np.concatenate(columns), ENDS)
-    return Scale(float(lowest), float(highest), float(np.mean(rates, dtype=np.float32)))
-
-
-# ----------------------------------------------------------------------- lessons
-
-
 @dataclass(frozen=True)
 class SpeakStreamBatch:
     """A batch of B lessons of L positions each, blocks of text and of speech in turn, padded at the
@@ -162,9 +143,7 @@ class SpeakStreamBatch:
 
 
 def make_lesson(utterance: WordsUtterance, levels: Levels, size: int, hop: int) -> SpeakStreamBatch:
-    """Return the lesson of an utterance in windows of `size` words that advance by `hop` words,
-    without the silence before the first word.
-    """
+    """Return an utterance, without the silence before it, in windows of `size` words."""
     first, last = int(utterance.starts[0]), int(utterance.starts[-1])
     mel = torch.from_numpy(utterance.mel[first * COLUMNS : last * COLUMNS]).float()
     level = levels.quantised(mel).view(-1, COLUMNS, BANDS)

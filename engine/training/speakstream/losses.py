@@ -1,52 +1,37 @@
-"""The stages `voice` and `export` of SpeakStream.
+"""The stages `voice`, `vocoder` and `export` of SpeakStream.
 
-Invariant: a pack is read back before its stage is done.
+The vocoder is a decoder (pulses and filters) that learns to turn mel spectra into sound, exact
+spectra and spectra rounded to levels, because SpeakStream's network predicts only levels.
+Invariant: a vocoder's input depends on the samples alone. A pack is read back before its stage is
+done.
 """
 
 import random
+from dataclasses import replace
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import LEVELS
+from engine.codec.mel import COLUMN, LEVELS, MelSpectrum
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.vocoder import fresh_decoder
 from engine.training import packing
-from engine.training.corpus.speakers import People, Sides, flat
+from engine.training.codec.sound_losses import Made, SoundLearner
+from engine.training.codec.speech import Utterances, draw_windows, read_speech
+from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket, on_device
-from engine.training.networks import initialise, run_stack, scale_residuals, stack_config
+from engine.training.networks import initialise, run_stack, scale_residuals
 from engine.training.run import Run
-from engine.training.speakstream import Voice
-from engine.training.speakstream.data import (
-    NOTHING,
-    Scale,
-    SpeakStreamBatch,
-    WordsUtterance,
-    collated,
-    corrupted,
-    make_lesson,
-    read_scale,
-)
+from engine.training.speakstream import data
+from engine.training.speakstream.data import NOTHING, SpeakStreamBatch, WordsUtterance
 from engine.training.utterances import read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
-from engine.tts.speakstream.config import (
-    POSITION_RATE,
-    SpeakStreamGeneration,
-    SpeakStreamPackConfig,
-    SpeakStreamShape,
-)
+from engine.tts.speakstream.config import POSITION_RATE, SpeakStreamPackConfig, SpeakStreamShape
 from engine.tts.speakstream.model import SpeakStreamModel
 
-
-def voice(run: Run) -> "SpeakStreamLearner":
-    """Return the network's learner."""
-    sides = read_sides(run, WordsUtterance)
-    return SpeakStreamLearner(run.recipe.voice, sides, read_scale(run), run.device)
-
-
-def shape_of(recipe: Voice) -> SpeakStreamShape:
-    """Return the shape of SpeakStream's network from its section of a recipe."""
-    stack = stack_config(recipe.width, recipe.stack)
-    return SpeakStreamShape(stack, level_width=recipe.level_width, prenet=recipe.prenet)
+LEAD = 5 * COLUMN  # samples before a vocoder's window, which its first columns need
 
 
 def fresh_model(shape: SpeakStreamShape) -> SpeakStreamModel:
@@ -60,14 +45,10 @@ def fresh_model(shape: SpeakStreamShape) -> SpeakStreamModel:
 
 
 def hidden(
-    model: SpeakStreamModel,
-    batch: SpeakStreamBatch,
-    prenet_dropout: float,
-    dropout: float = 0.0,
+    model: SpeakStreamModel, batch: SpeakStreamBatch, prenet_dropout: float, dropout: float = 0.0
 ) -> Tensor:
-    """Return the network's output at each position of a batch, [B, L, D]. `prenet_dropout` and
-    `dropout` are shares of values set to zero. Levels are embedded at speech alone, because two
-    thirds of the positions are text.
+    """Return the network's output at each position of a batch, [B, L, D]. Levels are embedded at
+    speech alone, because two thirds of the positions are text.
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
     speech = batch.is_speech
@@ -83,21 +64,19 @@ class SpeakStreamLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(
-        self, recipe: Voice, sides: Sides[WordsUtterance], scale: Scale, device: str
-    ) -> None:
-        self._recipe, self._sides, self._levels = recipe, sides, scale.levels
-        self._model = fresh_model(shape_of(recipe))
-        super().__init__(recipe.schedule, device, voice=self._model)
+    def __init__(self, run: Run) -> None:
+        self._recipe, self._sides = run.recipe.voice, read_sides(run, WordsUtterance)
+        self._hop, self._levels = run.recipe.export.generation.hop, data.levels_of(run)
+        self._model = fresh_model(self._recipe.shape)
+        super().__init__(run, self._recipe.schedule, voice=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         recipe = self._recipe
         batch = self._batch(self._sides.training, draw)
-        batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
-        losses = self._losses(batch)
-        return self._optimise(losses, losses["levels"] + recipe.end_weight * losses["end"])
+        batch = data.corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
+        return self._optimise(self._losses(batch), end=recipe.end_weight)
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> SpeakStreamBatch:
@@ -107,10 +86,10 @@ class SpeakStreamLearner(Learner):
             flat(people), lambda each: each.positions, draw, self._batch_size, longest=longest
         )
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
-        lessons = [make_lesson(each, self._levels, window, recipe.hop) for each in chosen]
-        return on_device(collated(lessons), self._device)
+        lessons = [data.make_lesson(each, self._levels, window, self._hop) for each in chosen]
+        return on_device(data.collated(lessons), self._device)
 
-    def _losses(self, batch: SpeakStreamBatch) -> dict[str, Tensor]:
+    def _losses(self, batch: SpeakStreamBatch) -> Losses:
         """Return the cross-entropy of the levels and that of the units' ends."""
         recipe, model = self._recipe, self._model
         real = batch.unit != NOTHING  # [B, L]
@@ -126,18 +105,37 @@ class SpeakStreamLearner(Learner):
         }
 
 
-def export_pack(run: Run) -> packing.Facts:
+class VocoderLearner(SoundLearner):
+    """Train the vocoder, with a critic."""
+
+    averaged = "vocoder"
+
+    def __init__(self, run: Run) -> None:
+        self._recipe, self._levels = run.recipe.vocoder, data.levels_of(run)
+        self._spectrum = MelSpectrum().to(run.device)
+        self.shape = self._recipe.shape
+        self._decoder = fresh_decoder(self.shape)
+        speech = read_speech(run, self._recipe.hours)
+        super().__init__(run, self._recipe, speech, vocoder=self._decoder)
+
+    def _losses(self, side: Utterances, draw: random.Random) -> Made:
+        frames = self._recipe.window_frames
+        length = frames * FRAME_SAMPLES
+        windows = draw_windows(side, draw, self._batch_size, length, FRAME_SAMPLES)
+        longer = [each.samples(start - LEAD, LEAD + length) for each, start in windows]
+        pitch = [each.pitch_of(start // FRAME_SAMPLES, frames) for each, start in windows]
+        pcm, track = (torch.stack(each).to(self._device) for each in (longer, pitch))
+        mel = self._spectrum(pcm)[:, LEAD // COLUMN :]
+        rough = self._levels.restored(self._levels.quantised(mel))
+        rounded = torch.tensor([draw.random() < self._recipe.rounded for _ in mel])
+        mel = torch.where(rounded[:, None, None].to(mel.device), rough, mel)
+        return self._decoded(self._decoder, mel.transpose(1, 2), track, pcm[:, LEAD:])
+
+
+def export_pack(run: Run) -> None:
     """Write SpeakStream's pack."""
-    own, scale = run.recipe.voice, read_scale(run)
-    generation = SpeakStreamGeneration(
-        window=own.window,
-        hop=own.hop,
-        temperature=run.recipe.export.temperature,
-        dropout=own.prenet_dropout,
-        longer=own.longer,
-        pace=round(scale.pace, 3),
-    )
-    config = SpeakStreamPackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
-    files = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
-    networks = {name: packing.network(run.weights(stage)) for name, stage in files.items()}
-    return packing.export_pack(run, networks, config, synthesiser.load)
+    export, shape = run.recipe.export, run.recipe.voice.shape
+    generation = replace(export.generation, pace=round(run.facts("encode")["pace"], 3))
+    config = SpeakStreamPackConfig(export.name, shape, generation, data.levels_of(run))
+    networks = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
+    packing.export_pack(run, networks, config, synthesiser.load)

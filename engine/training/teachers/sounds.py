@@ -22,9 +22,7 @@ _ARPABET: Final = (
     "iy iː|jh dʒ|k k|l l|m m|n n|ng ŋ|ow oʊ|oy ɔɪ|p p|r ɹ|s s|sh ʃ|t t|th θ|uh ʊ|uw uː|v v|w w|y j|"
     "z z|zh ʒ|axr ɜː|el ə l|en ə n|em ə m|nx n|dx t|ix ɪ|ux uː|hv h|h h|pau _|brth _|ssil _|sil _"
 )
-ARPABET: Final = {
-    pair.split(" ", 1)[0]: tuple(pair.split(" ", 1)[1].split()) for pair in _ARPABET.split("|")
-}
+ARPABET: Final = {phone: tuple(spelt) for phone, *spelt in map(str.split, _ARPABET.split("|"))}
 SOUNDS: Final = tuple(sorted({sound for spelling in ARPABET.values() for sound in spelling}))
 _ESPEAK: Final = (
     "ɾ t|ʔ t|ᵻ ɪ|ɐ ə|i iː|ɚ ɜː|ɜ ɜː|ɔ ɔː|ɑ ɑː|oː ɔː|u uː|o oʊ|e eɪ|a æ|ɫ l|r ɹ|əl ə l|n̩ ə n|l̩ ə l|"
@@ -32,9 +30,7 @@ _ESPEAK: Final = (
     "g ɡ|ɒ ɑː|ɡʲ ɡ|nʲ n|aʊɚ aʊ ɜː|tɕ tʃ|t̬ t|ʌɹ ʌ ɹ|ɜːɹ ɜː|ɪə ɪ ə|eə ɛ ə|ʊə ʊ ə|əʊ oʊ|ɒ ɑː|ɪ2 ɪ|"
     "aɪʊ aɪ ʊ|ɔɪə ɔɪ ə"
 )
-ESPEAK: Final = {
-    pair.split(" ", 1)[0]: tuple(pair.split(" ", 1)[1].split()) for pair in _ESPEAK.split("|")
-}
+ESPEAK: Final = {phone: tuple(spelt) for phone, *spelt in map(str.split, _ESPEAK.split("|"))}
 VOWELS: Final = frozenset(sound for sound in SOUNDS if sound[0] in "ɑæʌɔaəɛɜeɪioʊu")
 # Sounds that dialects and lexica confuse.
 _GROUPS: Final = (
@@ -58,23 +54,17 @@ def of_ipa(phone: str) -> tuple[str, ...]:
     bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")
     if not bare:
         return ()
-    if bare in SOUNDS:
-        return (bare,)
-    return ESPEAK[bare]
+    return (bare,) if bare in SOUNDS else ESPEAK[bare]
 
 
 def distance(one: str, other: str) -> float:
-    """The distance of two sounds: 0 the same, 0.4 often confused, 1 both vowels or both
-    consonants, 2 a vowel and a consonant.
-    """
+    """The distance of two sounds: 0 the same, 0.4 often confused, 1 of one kind, 2 of two kinds."""
     if one == other:
         return 0.0
     if (one, other) in _NEAR:
         return 0.4
     return 1.0 if (one in VOWELS) == (other in VOWELS) else 2.0
 
-
-# --------------------------------------------------------------------- matching
 
 GAP: Final = 0.9  # cost of a sound that only one side has
 
@@ -90,9 +80,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Match:
-    """An alignment: start of each phone and end of speech, in samples, and the cost per sound. That
-    cost says how well the two sequences agree.
-    """
+    """An alignment: start of each phone and end of speech in samples, and the cost per sound."""
 
     starts: tuple[int, ...]
     end: int

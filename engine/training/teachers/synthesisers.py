@@ -1,32 +1,45 @@
 """The synthesisers that speak the corpus, behind one function: text in, samples and the exact times
-of their sounds out. flite, festival and espeak-ng are stretched to a rate; Kokoro speaks at a
-requested rate.
+of their sounds out. flite and espeak-ng are stretched to a rate. Kokoro speaks complete sentences
+at a requested rate, as it was published: a sentence is planned when all of its words are known.
 
-Invariant: a take's sounds follow each other without gap or overlap from sample 0 to its end.
+Invariants: a take's sounds follow each other without gap or overlap from sample 0 to its end. A
+phone of Kokoro begins where its first symbol begins, so nothing has to be aligned.
 """
 
-import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import soundfile
 
 from engine.errors import InvalidInput
-from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa
+from engine.settings import SpeechSettings
+from engine.training.fetching import fetch
+from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa, phoned
+from engine.tts import registry
+from engine.tts.base import Pcm
+from engine.tts.kokoro.durations import Frames
+from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
+from engine.tts.kokoro.sentences import next_words
+from engine.tts.kokoro.session import VoiceParts
+from engine.tts.kokoro.source import FRAME
+from engine.tts.kokoro.source import SAMPLE_RATE as KOKORO_RATE
+from engine.tts.kokoro.symbols import symbols
+from engine.tts.kokoro.synthesiser import KokoroSynthesiser
+from engine.tts.kokoro.voices import NAME
+from engine.tts.kokoro.windows import faded_out, render, with_silences
+from engine.tts.rate import PLAIN
 
 SECONDS_PER_CALL: Final = 120.0
-PACKAGES: Final = {"flite": "flite", "festival": "festival festvox-us-slt-hts"}
-EXACT: Final = frozenset({"kokoro"})
+EXACT: Final = frozenset({NAME})
 LICENCES: Final = {
     "flite": "CMU Flite voices kal16, awb, rms, slt: Carnegie Mellon University's BSD-like licence",
-    "festival": "festvox-us-slt-hts: CMU ARCTIC slt, HTS working group's BSD-like licence",
     "espeak": "eSpeak NG: GPL-3.0-or-later; speech made with it is not covered by the licence",
     "kokoro": "Kokoro-82M v1.0 by hexgrad: Apache-2.0; its card: permissively licensed and "
     "synthetic speech; ONNX by kokoro-onnx, MIT",
@@ -37,23 +50,21 @@ LICENCES: Final = {
 class Request:
     """A text to speak. `stretch` lengthens every sound; `pitch_hz` applies if the voice follows it.
 
-    A synthesiser in EXACT uses neither. It uses `rates` (SPS), one for each of equal parts of the
-    words (none = the voice's own pace), and `mixed`, other voices and their shares.
+    A synthesiser in EXACT uses neither, but `rate` (SPS, None = the voice's own pace).
     """
 
     text: str
     voice: str
     stretch: float
     pitch_hz: float
-    rates: tuple[float, ...] = ()
-    mixed: tuple[tuple[str, float], ...] = ()
+    rate: float | None = None
 
 
 @dataclass(frozen=True)
 class Take:
     """A synthesiser's answer to a request: samples, and the times of their sounds."""
 
-    pcm: npt.NDArray[np.float32]
+    pcm: Pcm
     sample_rate: int
     sounds: tuple[Sound, ...]
 
@@ -64,16 +75,14 @@ def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
     """
     functions: dict[str, Callable[[Sequence[Request]], list[Take | None]]] = {
         "flite": _flite,
-        "festival": _festival,
         "espeak": _espeak,
-        "kokoro": _kokoro,
+        NAME: lambda requests: [_kokoro_take(request) for request in requests],
     }
     if name not in functions:
         hint = f"There are: {', '.join(functions)}."
         raise InvalidInput(f"There is no synthesiser '{name}'.", hint=hint)
-    if name in PACKAGES and not shutil.which(name):
-        hint = f"On Debian: apt install {PACKAGES[name]}"
-        raise InvalidInput(f"{name} is not installed.", hint=hint)
+    if name == "flite" and not shutil.which(name):
+        raise InvalidInput("flite is not installed.", hint="On Debian: apt install flite")
     return functions[name](requests) if requests else []
 
 
@@ -93,49 +102,11 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         )
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         return None
-    pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
-    return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
-
-
-def _festival(requests: Sequence[Request]) -> list[Take | None]:
-    """Speak all requests in one process, because loading the voice takes longer than a sentence."""
-    with tempfile.TemporaryDirectory(prefix="rubato-festival-") as folder:
-        lines = ["(voice_cmu_us_slt_arctic_hts)"]
-        starts = [Path(folder) / str(number) for number in range(len(requests))]
-        for start, request in zip(starts, requests, strict=True):
-            text = re.sub(r'["\\]', "", request.text)
-            lines += [
-                f"(Parameter.set 'Duration_Stretch {request.stretch:.3f})",
-                f'(set! said (utt.synth (Utterance Text "{text}")))',
-                f'(utt.save.wave said "{start}.wav" \'riff)',
-                f'(utt.save.segs said "{start}.segs")',
-            ]
-        script = Path(folder) / "speak.scm"
-        script.write_text("\n".join(lines), encoding="utf-8")
-        command, seconds = ["festival", "-b", str(script)], SECONDS_PER_CALL * len(requests)
-        try:
-            subprocess.run(command, capture_output=True, timeout=seconds, check=False)
-        except subprocess.TimeoutExpired:
-            # festival was killed in the last take that has a file: that one is incomplete
-            begun = [start for start in starts if start.with_suffix(".wav").is_file()]
-            starts = [start if start in begun[:-1] else Path(folder) / "none" for start in starts]
-        return [_festival_take(start) for start in starts]
-
-
-def _festival_take(start: Path) -> Take | None:
-    wave, segments = start.with_suffix(".wav"), start.with_suffix(".segs")
-    if not segments.is_file():
-        return None
-    rows = [line.split() for line in segments.read_text().splitlines()]
-    return _arpabet_take(wave, [(row[2], float(row[0])) for row in rows if len(row) == 3])
-
-
-def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:
-    """Return a take from a wave file, given its phones and the seconds at which they end."""
     pcm, sample_rate = soundfile.read(wave, dtype="float32")
+    phones = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
     if any(phone not in ARPABET for phone, _ in phones):
         return None
-    starts = [0, *(round(seconds * sample_rate) for _, seconds in phones[:-1])]
+    starts = [0, *(round(float(end) * sample_rate) for _, end in phones[:-1])]
     spelt = [(ARPABET[phone], start) for (phone, _), start in zip(phones, starts, strict=False)]
     return _take(pcm, int(sample_rate), spelt)
 
@@ -155,20 +126,7 @@ def _espeak(requests: Sequence[Request]) -> list[Take | None]:
     return takes
 
 
-def _kokoro(requests: Sequence[Request]) -> list[Take | None]:
-    from engine.training.teachers.whole_sentences import blended_voice, say  # loads Kokoro
-    from engine.tts.kokoro.source import SAMPLE_RATE
-
-    takes = list[Take | None]()
-    for request in requests:
-        said = say(blended_voice(request.voice, request.mixed), request.text, request.rates)
-        takes.append(_ipa_take(said[0], SAMPLE_RATE, said[1]) if said else None)
-    return takes
-
-
-def _ipa_take(
-    pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[str, int]]
-) -> Take | None:
+def _ipa_take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[str, int]]) -> Take | None:
     """Return a take from phones ("" = silence) with their first samples; None if one is unknown."""
     try:
         spelt = [(of_ipa(phone) or (PAUSE,), start) for phone, start in phones]
@@ -177,12 +135,8 @@ def _ipa_take(
     return _take(pcm, sample_rate, spelt)
 
 
-def _take(
-    pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[tuple[str, ...], int]]
-) -> Take | None:
-    """Return a take from phones, each as its sounds and its first sample; None if there are none.
-    Several sounds of a phone get equal parts of it.
-    """
+def _take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[tuple[str, ...], int]]) -> Take | None:
+    """Return a take from phones, whose sounds share their time; None if there are none."""
     listed: list[Sound] = []
     edges = np.clip([0, *(start for _, start in phones[1:]), len(pcm)], 0, len(pcm))
     edges = np.maximum.accumulate(edges)
@@ -194,3 +148,58 @@ def _take(
             else:
                 listed.append(Sound(name, first, last))
     return Take(pcm, sample_rate, tuple(listed)) if listed else None
+
+
+@cache
+def kokoro() -> KokoroSynthesiser:
+    """Return Kokoro, fetched and with its graph cut. AssetError, ModelError."""
+    fetch(NAME)
+    loaded = registry.load(SpeechSettings(engine=NAME), lambda text, share: None)
+    assert isinstance(loaded, KokoroSynthesiser)
+    return loaded
+
+
+@lru_cache(maxsize=256)  # half a megabyte each
+def kokoro_voice(name: str) -> VoiceParts:
+    """Return a voice of Kokoro, ready to speak."""
+    return kokoro().voice_parts(next(each for each in kokoro().voices() if each.name == name))
+
+
+def _kokoro_take(request: Request) -> Take | None:
+    """Speak a text at exactly its rate; None for a text without a sound."""
+    speaking = kokoro_voice(request.voice)
+    words, texts = phoned(request.text, speaking.espeak), request.text.casefold().split()
+    pieces: list[Pcm] = []
+    phones = [("", 0)]
+    first, length = 0, 0
+    late: float | None = None
+    while more := next_words(words[first:], len(words), all_known=True, texts=texts[first:]):
+        paces = (PLAIN,) * len(more[0])
+        asked = PlanRequest(more[0], paces, request.rate, closed=True)
+        plan = make_plan(speaking.parts, speaking.speaker, asked, None, 0, late)
+        pcm, places = _rendered(speaking, plan)
+        phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
+        pieces.append(pcm)
+        first, length, late = first + len(paces), length + len(pcm), plan.late_at_end
+    return _ipa_take(np.concatenate(pieces), KOKORO_RATE, phones) if pieces else None
+
+
+def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
+    """Return a plan's samples, and the edges of its symbols in samples."""
+    pcm = render(speaking.parts, speaking.voice_inputs, plan, plan.first, plan.limit).clip(-1, 1)
+    pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
+    faded_out(pcm)
+    rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
+    return np.concatenate([pcm, rest]), places[(plan.edges - plan.first).clip(0, len(places) - 1)]
+
+
+def _timed(plan: Plan, places: Sequence[int], *, accent: str) -> Iterator[tuple[str, int]]:
+    """Yield a plan's phones and the silence ("") at its marks, with their first samples."""
+    script = plan.script
+    for word, first, end in zip(plan.request.words, script.firsts, script.ends, strict=True):
+        at = first
+        for phone in word.phones:
+            yield phone, places[at]
+            at += len(symbols(phone, accent))
+        if word.phones and script.text[end : end + 1].strip():
+            yield "", places[end]

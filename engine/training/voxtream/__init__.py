@@ -8,18 +8,11 @@ paper (3.1).
 from dataclasses import dataclass
 from typing import Final
 
-from engine.training.recipe import (
-    CORPUS,
-    EXPORT,
-    Export,
-    Recipe,
-    Schedule,
-    Sound,
-    Stack,
-    Stage,
-    System,
-)
-from engine.tts.voxtream.config import GENERATION, VoxtreamGeneration
+from engine.codec.small import SmallCodecConfig
+from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
+from engine.tts.speaker.small import SmallSpeakerConfig
+from engine.tts.voxtream.config import GENERATION, ModelConfig, VoxtreamGeneration
+from engine.tts.voxtream.voxtream1.config import Voxtream1Generation
 
 VOXTREAM2: Final = "voxtream2"
 VOXTREAM: Final = "voxtream"
@@ -30,11 +23,7 @@ class Codec:
     """The small codec (24 kHz, 12.5 frames a second), learnt with a decoder of spectra."""
 
     schedule: Schedule
-    codebooks: int = 8
-    codes: int = 1024  # values of one codebook
-    width: int = 256
-    blocks: int = 6
-    layers: int = 2  # of the transformers around the quantiser
+    shape: SmallCodecConfig
     window_frames: int = 16  # 1.28 s
     hours: float = 4.0  # of the corpus held in memory
 
@@ -54,16 +43,14 @@ class Speaker:
     """The speaker encoder, which makes a speaker's vector, and its training."""
 
     schedule: Schedule
-    channels: int = 128
-    width: int = 192
-    bands: int = 64
+    shape: SmallSpeakerConfig
     window_seconds: float = 2.5
     hours: float = 4.0  # of the corpus held in memory
 
 
 @dataclass(frozen=True)
 class Voice:
-    """The training of VoXtream2's own model."""
+    """The training of the voice's own model."""
 
     schedule: Schedule
     window_seconds: float = 24.0
@@ -81,23 +68,16 @@ class Voice:
     look_ahead: int = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Voxtream2Voice(Voice):
-    """The training of VoXtream2's own model, with the shapes of its networks."""
-
-    phone: Stack
-    temporal: Stack
-    depth: Stack
-    width: int = 256
-
-
 @dataclass(frozen=True)
-class VoxtreamExport(Export):
-    """The pack to write."""
-
+class Voxtream2Export(Export):
     weight: float = 8.0  # of the pull towards a rate
     tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus
-    generation: VoxtreamGeneration = GENERATION  # but for the temperature
+    generation: VoxtreamGeneration = GENERATION
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoxtreamExport(Export):
+    generation: Voxtream1Generation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +85,9 @@ class Voxtream2Recipe(Recipe):
     codec: Codec
     decoder: Decoder
     speaker: Speaker
-    voice: Voxtream2Voice
-    export: VoxtreamExport
+    voice: Voice
+    shape: ModelConfig  # of the voice; the codec decides its codes
+    export: Voxtream2Export
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,20 +96,23 @@ class VoxtreamRecipe(Recipe):
 
     decoder: Decoder
     voice: Voice
+    export: VoxtreamExport
 
 
 _LAST: Final = {
     "encode": Stage(
         "voxtream.data:encode_corpus", ("corpus", "codec", "speaker"), ("voice.noisy_prompts",)
     ),
-    "voice": Stage("voxtream.losses:voice", ("encode",), ("voice",)),
+    "voice": Stage("voxtream.losses:VoxtreamLearner", ("encode",), ("voice",)),
     "decoder": Stage(
-        "codec.decoder:decoder", ("codec", "encode", "voice"), ("decoder", "export.temperature")
+        "codec.decoder:DecoderLearner",
+        ("codec", "encode", "voice"),
+        ("decoder", "export.generation.temperature"),
     ),
     "export": Stage(
         "voxtream.export:export_pack",
         ("corpus", "codec", "decoder", "speaker", "encode", "voice"),
-        EXPORT,
+        ("export",),
     ),
 }
 SYSTEMS: Final = {
@@ -137,8 +121,8 @@ SYSTEMS: Final = {
         Voxtream2Recipe,
         {
             **CORPUS,
-            "codec": Stage("codec.codec:codec", ("corpus",), ("codec",)),
-            "speaker": Stage("voxtream.speaker:speaker", ("corpus",), ("speaker",)),
+            "codec": Stage("codec.codec:CodecLearner", ("corpus",), ("codec",)),
+            "speaker": Stage("voxtream.speaker:SpeakerLearner", ("corpus",), ("speaker",)),
             **_LAST,
         },
         base="",

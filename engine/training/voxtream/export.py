@@ -1,61 +1,89 @@
 """The stage `export` of VoXtream2 and VoXtream: write the trained parts and named voices as one
 pack. VoXtream's pack has no rate table, and the prompts of its voices include their text.
 
+The rate table of VoXtream2 has for each rate a histogram of duration tokens, towards which the
+voice's choices are pulled. The histograms are first measured in the corpus. A small voice that is
+pulled towards the histogram of a rate speaks at another rate. So the table is tuned: the voice
+speaks with each histogram, and each rate gets the one with which the voice spoke at that rate. All
+rows have the same strength of the pull: with a strength for each, every move of the slider crossed
+a jump.
+
 Invariant: a pack is read back before the stage is done. A prompt of VoXtream consists of complete
-utterances of one speaker, with their phones and times.
+utterances of one speaker, with their phones and times. Rates are those of the speech itself,
+counted in the same windows that a session looks back on; a higher rate never gets the histogram of
+a slower one.
 """
 
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.codec.products import ENCODING
-from engine.codec.small import FRAME_RATE, load_small
+from engine.codec.small import load_small
 from engine.nn import stored_weights
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
+from engine.resources import resource
 from engine.training import packing
 from engine.training.codec.decoder import shipped_config
 from engine.training.codec.speech import read_speech
+from engine.training.corpus import grammar
 from engine.training.corpus.shards import floats
 from engine.training.corpus.speakers import flat
 from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.evaluation.parts import spread
+from engine.training.evaluation.voices import spoken_rate, syllables_of
 from engine.training.run import Run
 from engine.training.utterances import mean_vector, read_sides
-from engine.training.voxtream import VOXTREAM, rate_table
-from engine.training.voxtream.base import built_in_file
+from engine.training.voxtream import VOXTREAM, Voxtream2Export
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.losses import fresh_model, model_config
 from engine.tts.delays import OWN_RATE
 from engine.tts.packs import system_of
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream import synthesiser
-from engine.tts.voxtream.config import VoxtreamGeneration
+from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION, VoxtreamGeneration
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.rate import RateTarget, rate_target
 from engine.tts.voxtream.voxtream1 import config as original
-from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash
-from engine.tts.voxtream.voxtream1.synthesiser import load_pack as load_original
+from engine.tts.voxtream.voxtream1 import synthesiser as synthesiser1
 
 PROMPT_SECONDS: Final = 8.0  # at least; the paper takes 10 s at most
+RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
+SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
+COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
+FRAMES_PER_SECOND: Final = 12.5
+HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
+FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
+MANY: Final = 200  # sentences to pick from
+WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
+Histograms = Mapping[float, tuple[int, ...]]  # of duration tokens, by rate
+Rates = Mapping[float, RateTarget]
+Floats = npt.NDArray[np.float64]
 _Any = TypeVar("_Any", bound=Any)
 _TARGET: Final = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
-def export_pack(run: Run) -> packing.Facts:
+def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it is too large to ship."""
-    return (_voxtream if run.recipe.system == VOXTREAM else _voxtream2)(run)
+    model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
+    model.load_state_dict(load_file(run.weights("voice")))
+    write = _write_voxtream if run.recipe.system == VOXTREAM else _write_voxtream2
+    write(run, published_tensors(model))
 
 
-def _voxtream2(run: Run) -> packing.Facts:
+def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
     """Write VoXtream2's pack. Then let it speak to tune its rate table, so that it keeps to the
     requested rates. UnreadableClip if a named speaker has too little speech.
     """
@@ -71,57 +99,44 @@ def _voxtream2(run: Run) -> packing.Facts:
         voice = synthesiser.encode(pcm, SAMPLE_RATE, codec, encoder, export.name)
         return voice.tensors, dict(voice.metadata)
 
-    counts = rate_table.measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
-    rates = rate_table.measured_rates(counts, export)
-    constants = replace(export.generation, temperature=export.temperature)
-    config = pack.VoxtreamPackConfig(export.name, model_config(run.recipe), constants, rates)
+    counts = measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
+    rates, shape = measured_rates(counts, export), model_config(run.recipe)
+    config = pack.VoxtreamPackConfig(export.name, shape, export.generation, rates)
     networks = {
-        pack.VOICE_FILE: (_voice_tensors(run), {}),
-        pack.CODEC_FILE: packing.network(run.weights("decoder")),
-        pack.SPEAKER_FILE: packing.network(run.weights("speaker")),
+        pack.VOICE_FILE: (tensors, {}),
+        pack.CODEC_FILE: "decoder",
+        pack.SPEAKER_FILE: "speaker",
     }
-    facts = packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
+    packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
     if export.tuning_seconds:
         model = pack.load_pack(folder, Precision.INT8, _TARGET)  # as the program loads it
-        rates = rate_table.tune(model, counts, rates, export.tuning_seconds)
+        rates = tune(model, counts, rates, export.tuning_seconds)
         packing.write_tables(run, replace(config, rates=rates))
-    return facts
 
 
-def _voxtream(run: Run) -> packing.Facts:
+def _write_voxtream(run: Run, tensors: dict[str, Tensor]) -> None:
     """Write VoXtream's pack: without the frozen weights, which are the built-in voice's, and
     without an encoder, because no voice is made from a recording.
     """
-    export = run.recipe.export
-    codec = stored_weights.load(run.weights("decoder"))
+    export, codec = run.recipe.export, stored_weights.load(run.weights("decoder"))
+    about = shape_metadata(replace(shipped_config(run), encodes=False))
     networks = {
-        pack.VOICE_FILE: (_without(_voice_tensors(run), original.FROZEN), {}),
-        pack.CODEC_FILE: (
-            _without(codec, ENCODING),
-            shape_metadata(replace(shipped_config(run.recipe), encodes=False)),
-        ),
+        pack.VOICE_FILE: (_without(tensors, original.FROZEN), {}),
+        pack.CODEC_FILE: (_without(codec, ENCODING), about),
     }
-    passage_frames = round(export.passage_seconds * FRAME_RATE)
-    constants = original.Voxtream1Generation(export.temperature, passage_frames=passage_frames)
-    frozen, shape = frozen_hash(built_in_file(pack.VOICE_FILE)), model_config(run.recipe)
-    config = original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen)
-    return packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
+    frozen = synthesiser1.frozen_hash(resource("starter", pack.VOICE_FILE))
+    shape = model_config(run.recipe)
+    config = original.Voxtream1PackConfig(export.name, shape, export.generation, frozen=frozen)
+    packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
 
 
 def _load(folder: Path) -> object:
-    """Read a pack back."""
-    load = load_original if system_of(folder) == VOXTREAM else pack.load_pack
+    load = synthesiser1.load_pack if system_of(folder) == VOXTREAM else pack.load_pack
     return load(folder, Precision.FLOAT, _TARGET)
 
 
 def _without(tensors: Mapping[str, Tensor], start: tuple[str, ...]) -> dict[str, Tensor]:
     return {key: value for key, value in tensors.items() if not key.startswith(start)}
-
-
-def _voice_tensors(run: Run) -> dict[str, Tensor]:
-    model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
-    model.load_state_dict(load_file(run.weights("voice")))
-    return published_tensors(model)
 
 
 def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
@@ -142,19 +157,17 @@ def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
 
 
 def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
-    config = stack.config
+    config, weights = stack.config, dict(stack.named_parameters())
     kv = config.kv_heads * config.head_width
-    weights: dict[str, Tensor] = dict(stack.named_parameters())
-    tensors: dict[str, Tensor] = {f"{prefix}.norm.scale": weights["norm.scale"]}
+    tensors = {f"{prefix}.norm.scale": weights["norm.scale"]}
     for layer in range(config.layers):
         start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
-        qkv = torch.split(weights[old + "attention.qkv.weight"], [config.width, kv, kv])
-        queries, keys, values = qkv
+        qkv = weights[old + "attention.qkv.weight"].split([config.width, kv, kv])
         gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
         tensors |= {
-            start + "attn.q_proj.weight": queries,
-            start + "attn.k_proj.weight": keys,
-            start + "attn.v_proj.weight": values,
+            start + "attn.q_proj.weight": qkv[0],
+            start + "attn.k_proj.weight": qkv[1],
+            start + "attn.v_proj.weight": qkv[2],
             start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
             start + "mlp.w1.weight": gate,
             start + "mlp.w3.weight": up,
@@ -167,8 +180,7 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
 
 def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
     """Return a voice with a prompt with its text: complete utterances of a speaker."""
-    parts = _near_own_rate(person)
-    spans, phones = [], 0
+    parts, spans, phones = _near_own_rate(person), [], 0
     for part in parts:
         speech = part.spans() + phones
         phones += len(part.phones)
@@ -190,3 +202,77 @@ def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
             break
         parts.append(utterance)
     return parts
+
+
+def measured_rates(counts: Histograms, export: Voxtream2Export) -> Rates:
+    """Return the untuned table: RATES, with the recipe's strength and guidance."""
+    guidance = export.generation.semantic_guidance
+    return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
+
+
+def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> Histograms:
+    """Return the corpus's histogram, of counts above 0, at each rate and beyond both ends."""
+    rates, histograms = _windows(corpus)
+    counts = {}
+    for rate in (SLOWER, *RATES, FASTER):
+        distance = np.abs(rates - rate)
+        # The range widens until there are enough windows.
+        fewest = float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1])
+        mean = histograms[distance <= max(HALF_WIDTH, fewest)].mean(axis=0)
+        counts[rate] = tuple(max(1, round(COUNTS * float(part))) for part in mean)
+    return counts
+
+
+def _windows(corpus: Iterable[VoxtreamUtterance]) -> tuple[Floats, Floats]:
+    """Return the rates of windows of three seconds (or of shorter utterances), and the histograms
+    of their duration tokens.
+    """
+    window = GENERATION.rate_window_frames
+    rates, histograms = [], []
+    for utterance in corpus:
+        nuclei = np.asarray(utterance.nuclei, np.int64)
+        last = utterance.spans()[:, 1]
+        ends = np.concatenate(([0], np.cumsum(nuclei)[last]))  # syllables up to each frame
+        length = min(window, len(last))
+        for start in range(0, len(last) - length + 1, max(1, length // 2)):
+            end = start + length
+            rates.append((ends[end] - ends[start]) * FRAMES_PER_SECOND / length)
+            tokens = np.asarray(utterance.tokens[start:end], np.int64)
+            histograms.append(np.bincount(tokens, minlength=len(DURATION_TOKENS)) / length)
+    return np.asarray(rates), np.asarray(histograms)
+
+
+def tune(
+    model: synthesiser.VoxtreamSynthesiser, counts: Histograms, table: Rates, seconds: float
+) -> Rates:
+    """Let a model speak for `seconds` with each histogram, by rate, and return the tuned table."""
+    row, spoken = next(iter(table.values())), dict[float, float]()
+    for rate, histogram in counts.items():
+        texts = tuning_texts(rate, seconds)
+        alone = model.with_rates({1.0: replace(row, counts=histogram)})
+        spoken[rate] = spoken_rate(alone, texts, 1.0)
+    return invert(table, counts, spoken)
+
+
+def invert(table: Rates, counts: Histograms, spoken: Mapping[float, float]) -> Rates:
+    """Return the table with, at each rate, the histogram that was spoken at that rate. `spoken` has
+    the measured SPS of each histogram in `counts`. A rate that none reached gets the nearest one.
+    """
+    asked = sorted(counts)
+    heard = np.maximum.accumulate([spoken[rate] for rate in asked])  # chance may turn two around
+    rows = {rate: RateTarget(counts[rate], 0.0, 0.0) for rate in asked}
+    return {
+        rate: replace(row, counts=rate_target(float(np.interp(rate, heard, asked)), rows).counts)
+        for rate, row in table.items()
+    }
+
+
+def tuning_texts(rate: float, seconds: float) -> tuple[str, ...]:
+    """Return sentences to measure a rate with, which the comparison does not use: enough to last
+    `seconds` at that rate, at least one.
+    """
+    draw = random.Random("own rate")
+    texts = sorted({grammar.sentence("train", draw) for _ in range(MANY)})
+    fitting = tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
+    syllables = float(np.mean([syllables_of(text) for text in fitting]))
+    return spread(fitting, max(1, round(rate * seconds / syllables)))

@@ -8,7 +8,6 @@ step by step; only the model's inputs are corrupted, never its targets.
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,37 +15,27 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.corpus.speakers import People, Sides
+from engine.nn.packed.quantise import Precision
+from engine.resources import resource
+from engine.training.corpus.speakers import People
 from engine.training.loop import Learner, Losses, on_device
-from engine.training.networks import (
-    initialise,
-    padded,
-    run_stack,
-    scale_residuals,
-    stack_config,
-)
+from engine.training.networks import initialise, padded, run_stack, scale_residuals
 from engine.training.run import Run
 from engine.training.utterances import read_sides
-from engine.training.voxtream import VOXTREAM, Voice
-from engine.training.voxtream.base import built_in_config, built_in_weights
-from engine.training.voxtream.data import (
-    VoxtreamLesson,
-    VoxtreamUtterance,
-    draw_person,
-    draw_sequence,
-    draw_stretch,
-)
-from engine.training.voxtream.durations import tokens_of
+from engine.training.voxtream import VOXTREAM, Voice, data
+from engine.training.voxtream.data import VoxtreamLesson, VoxtreamUtterance
 from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import SPECIAL_CODES, ModelConfig, VoxtreamGeneration
+from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
 FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 FEWEST_DEPTH_FRAMES = 8  # of a batch
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
+Speech = People[VoxtreamUtterance]
 
 
 @dataclass(frozen=True)
@@ -64,21 +53,24 @@ class VoxtreamBatch:
 
 def model_config(recipe: Any) -> ModelConfig:
     """Return the network's configuration from a recipe; VoXtream's is the built-in voice's."""
-    tokens = len(tokens_of(recipe.system))
     if recipe.system == VOXTREAM:
+        tokens = len(data.tokens_of(VOXTREAM))
         return replace(built_in_config().shape, duration_tokens=tokens)
-    voice, codec = recipe.voice, recipe.codec
-    return ModelConfig(
-        phone=stack_config(voice.width, voice.phone),
-        temporal=stack_config(voice.width, voice.temporal),
-        depth=stack_config(voice.width, voice.depth),
-        phone_vocabulary=PHONE_VOCABULARY,
-        audio_vocabulary=codec.codes + SPECIAL_CODES,
-        codebooks=codec.codebooks,
-        speaker_width=recipe.speaker.width,
-        duration_tokens=tokens,
-        max_look_ahead=voice.look_ahead,
-    )
+    codec = recipe.codec.shape
+    vocabulary = codec.codes + SPECIAL_CODES
+    return replace(recipe.shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
+
+
+def built_in_config() -> pack.VoxtreamPackConfig:
+    """Return the configuration of the built-in voice."""
+    return pack.read_pack_config(resource("starter", pack.CONFIG_FILE))
+
+
+def built_in_model() -> VoxtreamModel:
+    """Return the built-in voice's model, in fp32 on the CPU."""
+    config, target = built_in_config(), Target(torch.device("cpu"), torch.float32, threads=1)
+    with PublishedFile(resource("starter", pack.VOICE_FILE), config.shape) as file:
+        return load_weights(file, config.shape, config.generation, Precision.FLOAT, target)
 
 
 def fresh_model(config: ModelConfig, generation: VoxtreamGeneration) -> VoxtreamModel:
@@ -114,9 +106,7 @@ def temporal_hidden(
 
 
 def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
-    """Return the logits [N, K - 1, V] of N frames' acoustic codes, from temporal output plus
-    speaker [N, D], and from the true codes [N, K], the semantic one first.
-    """
+    """Return the logits [N, K - 1, V] of acoustic codes, from rows [N, D] and codes [N, K]."""
     shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
     embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
     inputs = torch.cat((hidden[:, None], embedded), dim=1)
@@ -125,72 +115,58 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
     return torch.stack(logits, dim=1).float()
 
 
-def voice(run: Run) -> "VoiceLearner":
-    """Return the voice's learner."""
-    return VoiceLearner(run.recipe, read_sides(run, VoxtreamUtterance), run.device)
-
-
-class VoiceLearner(Learner):
+class VoxtreamLearner(Learner):
     """Train the model of VoXtream2 or VoXtream."""
 
     averaged = "voice"
 
-    def __init__(self, recipe: Any, sides: Sides[VoxtreamUtterance], device: str) -> None:
-        """`recipe`: of VoXtream2 or VoXtream."""
-        self._recipe: Voice = recipe.voice
-        self._sides = sides
-        self._derived = recipe.system == VOXTREAM
-        self._config = model_config(recipe)
+    def __init__(self, run: Run) -> None:
+        self._recipe: Voice = run.recipe.voice
+        self._sides = read_sides(run, VoxtreamUtterance)
+        self._derived = run.recipe.system == VOXTREAM
+        self._config = model_config(run.recipe)
         self._model = fresh_model(self._config, VoxtreamGeneration())
         if self._derived:
-            self._model.load_state_dict(built_in_weights(self._model.state_dict()))
+            weights, own = built_in_model().state_dict(), self._model.state_dict()
+            # VoXtream has fewer duration tokens, namely the first ones, so their rows are too.
+            self._model.load_state_dict({key: weights[key][: len(own[key])] for key in own})
             for name in FROZEN:
                 getattr(self._model, name).requires_grad_(requires_grad=False)
-        super().__init__(self._recipe.schedule, device, voice=self._model)
+        super().__init__(run, self._recipe.schedule, voice=self._model)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
-        recipe = self._recipe
+        recipe, look_ahead = self._recipe, self._recipe.look_ahead
         batch = self._batch(self._sides.training, draw, long=share >= recipe.long_from)
-        look_ahead = recipe.look_ahead
         if not self._derived:
             batch = dropped(batch, self._config, recipe)
-            look_ahead = draw.randint(1, recipe.look_ahead)
+            look_ahead = draw.randint(1, look_ahead)
         losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
-        total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
-        return self._optimise(losses, total)
+        return self._optimise(losses, acoustic=recipe.depth_weight)
 
-    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+    def validated(self, draw: random.Random) -> Losses:
         batch = self._batch(self._sides.validation, draw, long=False)
         return self._losses(batch, self._recipe.look_ahead)
 
-    def _batch(
-        self, people: People[VoxtreamUtterance], draw: random.Random, *, long: bool
-    ) -> VoxtreamBatch:
+    def _batch(self, people: Speech, draw: random.Random, *, long: bool) -> VoxtreamBatch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
-        lessons = [self._lesson(draw_person(people, draw), draw, window) for _ in range(count)]
+        lessons = [self._lesson(people, draw, window) for _ in range(count)]
         return on_device(collated(lessons, self._config), self._device)
 
-    def _lesson(
-        self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
-    ) -> VoxtreamLesson:
-        """Draw a lesson of a speaker: for VoXtream2 speech after a prompt without text, for
-        VoXtream a stretch with all of its text.
-        """
+    def _lesson(self, people: Speech, draw: random.Random, window: int) -> VoxtreamLesson:
+        """Draw a lesson: speech after a prompt without text, or VoXtream's, all with its text."""
+        person = data.draw_person(people, draw)
         if self._derived:
-            return draw_stretch(person, draw, window)
+            return data.draw_stretch(person, draw, window)
         shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
-        return draw_sequence(
-            person, draw, window, draw.randint(shortest, min(longest, window // 2))
-        )
+        prompt = draw.randint(shortest, min(longest, window // 2))
+        return data.draw_sequence(person, draw, window, prompt)
 
     def _losses(self, batch: VoxtreamBatch, look_ahead: int) -> dict[str, Tensor]:
-        """Return two losses: semantic (cross-entropy of duration token and first code jointly), and
-        acoustic (on some frames).
-        """
+        """Return the losses of duration token and first code together, and of acoustic codes."""
         model, recipe = self._model, self._recipe
         with self._autocast():
             phones = phone_rows(model, batch, look_ahead)
@@ -256,8 +232,7 @@ def dropped(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> Voxtrea
 
 
 def corrupted(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> VoxtreamBatch:
-    """Replace the input codes of some frames by random ones and remove those of others, because a
-    model's own codes are sometimes wrong."""
+    """Replace some input codes by random ones or none: a model's own are sometimes wrong."""
     shape, device = batch.inputs.shape, batch.inputs.device
     real = batch.inputs < config.codes
     columns = (shape[0], 1, shape[2])

@@ -15,26 +15,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.codec.speech import CorpusUtterance, read_speech
-from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import floats
-from engine.training.corpus.speakers import Sides, flat
-from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.corpus.speakers import flat
+from engine.training.corpus.utterance import SAMPLE_RATE, in_a_room
 from engine.training.loop import Learner, Losses
 from engine.training.run import Run
 from engine.training.utterances import Pcm
-from engine.training.voxtream import Speaker
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
+from engine.tts.speaker.small import SmallSpeaker
 
 VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room
 MARGIN, SCALE = 0.2, 24.0
-
-
-def speaker(run: Run) -> "SpeakerLearner":
-    """Return the speaker encoder's learner."""
-    recipe = run.recipe.speaker
-    return SpeakerLearner(recipe, read_speech(run, recipe.hours), run.device)
 
 
 class SpeakerLearner(Learner):
@@ -42,14 +34,15 @@ class SpeakerLearner(Learner):
 
     averaged = "speaker"
 
-    def __init__(self, recipe: Speaker, speech: Sides[CorpusUtterance], device: str) -> None:
-        self._recipe, self._speech = recipe, speech
-        self._people = list(speech.training)
-        self.shape = SmallSpeakerConfig(recipe.bands, recipe.channels, recipe.width)
+    def __init__(self, run: Run) -> None:
+        self._recipe = run.recipe.speaker
+        self._speech = read_speech(run, self._recipe.hours)
+        self._people = list(self._speech.training)
+        self.shape = self._recipe.shape
         self._network = SmallSpeaker(self.shape)
-        self._classes = nn.Linear(recipe.width, len(self._people), bias=False)
+        self._classes = nn.Linear(self.shape.width, len(self._people), bias=False)
         parts = {"speaker": self._network, "classes": self._classes}
-        super().__init__(recipe.schedule, device, **parts)
+        super().__init__(run, self._recipe.schedule, **parts)
 
     def learn(self, share: float, draw: random.Random) -> Losses:
         labels = [draw.randrange(len(self._people)) for _ in range(self._batch_size)]
@@ -66,9 +59,7 @@ class SpeakerLearner(Learner):
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return the share of held-out clips whose nearest clip is another speaker's. A corpus
-        without held-out speakers has its training ones judged.
-        """
+        """Return the share of held-out clips whose nearest clip is another speaker's."""
         clips = flat(self._speech.held_out or self._speech.training)[:VALIDATION_CLIPS]
         draw = random.Random(0)
         pcm = torch.from_numpy(np.stack([self._window(each, draw) for each in clips]))

@@ -8,7 +8,7 @@ with what is tested.
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class Talker:
         if self.voice:
             said = LiveVoice(str(STARTER), self.voice).speak([text], self.rate)[0]
             return said.pcm, said.sample_rate
-        planned = Plan(text, text, self.person, (self.rate,))
+        planned = Plan(text, self.person, self.rate)
         (take,) = synthesisers.speak_all(self.person.base.synthesiser, [planned.request()])
         return None if take is None else (as_speaker(take, self.person), SAMPLE_RATE)
 
@@ -140,9 +140,7 @@ def _drawn(kind: str, draw: random.Random) -> Talker:
     """Some person with a voice of this kind."""
     rate = draw.uniform(*RATES)
     if kind == "kokoro":
-        first, second = draw.sample(sorted(ENGLISH), 2)
-        mixed = ((second, draw.uniform(0.1, 0.6)),)
-        return Talker(replace(_moved(ENGLISH[first], 1.0, 0.0), mixed=mixed), rate)
+        return Talker(_moved(ENGLISH[draw.choice(sorted(ENGLISH))], 1.0, 0.0), rate)
     if kind == "starter":
         return Talker(_moved(BASES[0], 1.0, 0.0), rate, draw.choice(STARTER_VOICES))
     bases = [base for base in BASES if base.synthesiser == kind]

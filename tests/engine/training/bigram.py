@@ -15,8 +15,7 @@ import numpy as np
 import soxr
 
 from engine.asr.sphinx.searches import decode_whole
-from engine.training.evaluation.recognisers import RATE
-from engine.training.evaluation.voices import Spoken
+from engine.training.evaluation.voices import RATE, Spoken
 from engine.tts.base import Pcm
 
 DISCOUNT: Final = 0.5  # of bigram counts

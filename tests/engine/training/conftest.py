@@ -17,8 +17,7 @@ from engine.text.phonemes import Espeak
 from engine.training.__main__ import main
 from engine.training.evaluation.parts import Result
 from engine.training.loop import Learner, Losses
-from engine.training.run import Run
-from engine.training.systems import SYSTEMS, read_recipe
+from engine.training.run import SYSTEMS, Run, read_recipe
 
 needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 STAGES = tuple(SYSTEMS["voxtream2"].stages)

@@ -4,6 +4,7 @@ of one length fill a batch; a training ends with its steps or with its seconds.
 
 import random
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ class Walker(Learner):
     def __init__(
         self, schedule: Schedule, shares: list[float], target: float = 1.0, stop_after: int = 0
     ) -> None:
-        super().__init__(schedule, "cpu", walker=nn.Linear(1, 1, bias=False))
+        super().__init__(Run(None, Path()), schedule, walker=nn.Linear(1, 1, bias=False))
         self._shares, self._target, self._stop_after = shares, target, stop_after
 
     def learn(self, share: float, draw: random.Random) -> Losses:

@@ -85,7 +85,7 @@ def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny, tmp_path):
     run = Run(tiny, tmp_path)
     for stage in ("corpus", "codec", "speaker", "encode", "voice"):
         run.finish(stage)
-    wider = Run(replace(tiny, voice=replace(tiny.voice, width=128)), tmp_path)
+    wider = Run(replace(tiny, voice=replace(tiny.voice, dropout=0.2)), tmp_path)
     assert run.is_done("codec")
     assert run.is_done("voice")
     assert wider.is_done("codec")
@@ -123,7 +123,7 @@ def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
         Run(tiny, tmp_path).finish(stage)
     card = replace(tiny.export, reached=("It ends.",), limits=("It is small.",))
     assert Run(replace(tiny, export=card), tmp_path).is_done("export")
-    warmer = replace(tiny.export, temperature=0.9)
+    warmer = replace(tiny.export, generation=replace(tiny.export.generation, temperature=0.9))
     assert not Run(replace(tiny, export=warmer), tmp_path).is_done("export")
 
 
@@ -134,7 +134,8 @@ def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch
     for stage in ("corpus", "codec", "speaker", "encode", "voice"):
         run.finish(stage)
     monkeypatch.setattr(
-        "engine.training.voxtream.losses.voice", lambda _: seen.append(checkpoint.exists())
+        "engine.training.voxtream.losses.VoxtreamLearner",
+        lambda _: seen.append(checkpoint.exists()),
     )
     for again in ([], ["--again"]):
         assert main(["voice", str(TINY), "--work", str(tmp_path), *again]) == 0

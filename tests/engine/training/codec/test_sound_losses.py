@@ -1,6 +1,7 @@
 """Critics that tell real sound from made one, whatever they look at."""
 
 import random
+from pathlib import Path
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from engine.training.codec.sound_losses import (
 )
 from engine.training.corpus.speakers import Sides
 from engine.training.recipe import Schedule, Sound
+from engine.training.run import Run
 
 
 def tones(hz: float) -> Tensor:
@@ -51,7 +53,7 @@ class Maker(SoundLearner):
     def __init__(self, since: float) -> None:
         schedule = Schedule(steps=20, batch=1, learning_rate=1e-3)
         recipe, self.making = Sound(schedule, adversary_from=since), nn.Linear(1, 4800)
-        super().__init__(recipe, Sides({}, {}), "cpu", sound=self.making)
+        super().__init__(Run(None, Path()), recipe, Sides({}, {}), sound=self.making)
 
     def _losses(self, side: object, draw: object) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         pcm, output = noises(1), self.making(torch.ones(2, 1))

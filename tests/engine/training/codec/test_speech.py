@@ -7,7 +7,6 @@ from engine.training.codec.speech import (
     COLUMNS,
     UNVOICED_WEIGHT,
     CorpusUtterance,
-    pitch_track,
 )
 from engine.training.corpus.utterance import Entry
 
@@ -26,7 +25,7 @@ def buzz(hz: float, seconds: float) -> np.ndarray:
 
 
 def test_a_pitch_is_found_and_drawn_through_silence():
-    track = pitch_track(spoken(np.concatenate((buzz(120, 1), np.zeros(24_000), buzz(150, 1)))))
+    track = spoken(np.concatenate((buzz(120, 1), np.zeros(24_000), buzz(150, 1)))).pitch
     hz, weight = track[0].exp(), track[1]
     assert len(hz) == 300
     assert float(hz[20:90].mean()) == pytest.approx(120, rel=0.01)

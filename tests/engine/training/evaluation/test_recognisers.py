@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
 from engine.errors import InvalidInput
 from engine.resources import resource
 from engine.systems import ESPEAK
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.recognisers import WhisperJudge, at_pauses, words_wrong
-from engine.training.evaluation.voices import LiveVoice, loaded, voices_of
+from engine.training.evaluation.voices import (
+    LiveVoice,
+    WhisperJudge,
+    loaded,
+    voices_of,
+    words_wrong,
+)
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from tests.engine.training.conftest import CASES, needs_flite
@@ -20,22 +24,6 @@ from tests.help.machine.packaged import packaged_asset
 def said(*texts: str, stretch: float = 1.0) -> list[Take]:
     requests = [Request(text, "rms", stretch, 100.0) for text in texts]
     return [take for take in synthesisers.speak_all("flite", requests) if take]
-
-
-def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost():
-    rate, draw = 8000, np.random.default_rng(1)
-    pcm = draw.normal(0, 0.1, 22 * rate).astype(np.float32)
-    for start in (4.0, 7.5, 13.0):  # the first is too early to be a cut
-        pcm[int(start * rate) : int((start + 0.4) * rate)] *= 0.01
-    pieces = at_pauses(pcm, rate, 10.0)
-    assert np.array_equal(np.concatenate(pieces), pcm)
-    ends = np.cumsum([len(piece) / rate for piece in pieces])
-    assert ends == pytest.approx([7.7, 13.2, 22.0], abs=0.2)
-    assert len(at_pauses(pcm[: 10 * rate], rate, 10.0)) == 1
-    assert [len(piece) for piece in at_pauses(pcm[:0], rate, 10.0)] == [0]
-
-
-# ----------------------------------------------------------------------- Whisper
 
 
 @pytest.mark.parametrize(

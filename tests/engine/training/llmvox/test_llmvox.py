@@ -13,7 +13,7 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.corpus.speakers import flat
 from engine.training.llmvox.data import SentenceUtterance, splice
-from engine.training.llmvox.losses import LlmVoxLearner, collated, predict, shape_of
+from engine.training.llmvox.losses import LlmVoxLearner, collated, predict
 from engine.training.run import Run
 from engine.training.utterances import read_sides
 from tests.engine.training.conftest import by_heart, last
@@ -92,10 +92,7 @@ def test_every_token_says_a_unit_of_its_own_word(whole):
 @pytest.mark.long
 def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole):
     torch.manual_seed(1)
-    learner = LlmVoxLearner(
-        whole.recipe.voice, shape_of(whole), read_sides(whole, SentenceUtterance), "cpu"
-    )
-    losses = by_heart(learner)
+    losses = by_heart(LlmVoxLearner(whole))
     assert last(losses, "guide") < 0.7
     assert last(losses, "tokens") < 0.7
 

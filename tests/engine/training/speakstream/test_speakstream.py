@@ -17,7 +17,6 @@ from engine.training.speakstream.data import (
     collated,
     corrupted,
     make_lesson,
-    read_scale,
 )
 from engine.training.speakstream.losses import SpeakStreamLearner, fresh_model, hidden
 from engine.training.utterances import read_sides
@@ -142,17 +141,14 @@ def test_encoded_words_are_those_that_were_spoken(whole):
         first = utterance.starts[0] * COLUMNS
         quiet, loud = utterance.mel[: max(1, first - 1)], utterance.mel[first:]
         assert loud.astype(np.float32).mean() > quiet.astype(np.float32).mean()
-    scale = read_scale(whole)
-    assert scale.lowest < scale.highest
-    assert 3.0 < scale.pace < 7.0
+    facts = whole.facts("encode")
+    assert facts["lowest"] < facts["highest"]
+    assert 3.0 < facts["pace"] < 7.0
 
 
 @pytest.mark.long
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
-    learner = SpeakStreamLearner(
-        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), "cpu"
-    )
-    losses = by_heart(learner)
+    losses = by_heart(SpeakStreamLearner(whole))
     assert last(losses, "levels") < 0.8
     assert last(losses, "end") < 0.6

@@ -12,8 +12,7 @@ import torch
 from engine.codec.mel import MelSpectrum
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
-from engine.training.evaluation.voices import say
+from engine.training.evaluation.voices import WhisperJudge, say, words_wrong
 from engine.tts import registry
 from engine.tts.base import AudioFrame, TtsModel, Voice
 from engine.tts.kokoro import paths
