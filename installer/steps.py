@@ -23,7 +23,7 @@ from typing import Final
 from app import desktop_entry
 from installer import system
 from installer.bootstrap import payload
-from installer.bootstrap.paths import lock
+from installer.bootstrap.paths import lock, write_atomically
 from installer.bootstrap.payload import Variant, fitting_variant, torch_pins
 from installer.commands import (
     Cause,
@@ -82,11 +82,9 @@ class Environment:
         return f"{self.folder} {os.path.realpath(self.program('python'))}"
 
     def write(self) -> None:
-        """Save the note under a temporary name first, so that it is never incomplete."""
+        """Save the note."""
         note = {"place": self.place, "done": self.done, "changing": self.changing}
-        fresh = self.folder / (NOTE + ".new")
-        fresh.write_text(json.dumps(note, indent=1), encoding="utf-8")
-        fresh.replace(self.folder / NOTE)
+        write_atomically(self.folder / NOTE, json.dumps(note, indent=1))
 
     @contextmanager
     def change(self) -> Iterator[None]:
