@@ -100,7 +100,7 @@ def instruments() -> Instruments:
     this = psutil.Process()
 
     def memory_mb() -> float:
-        return this.memory_info().rss / 2**20
+        return float(this.memory_info().rss) / 2**20
 
     def others_s() -> float:
         spent, own = psutil.cpu_times(), this.cpu_times()

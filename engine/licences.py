@@ -67,7 +67,10 @@ def works() -> list[Work]:
                 name, about["Version"], _terms(about), _text(package)
             )
     own = found.pop(OURS, None)
-    shipped = (Work(*stated, _read(resource(*file.split("/")))) for *stated, file in _SHIPPED)
+    shipped = [
+        Work(name, version, terms, _read(resource(*file.split("/"))))
+        for name, version, terms, file in _SHIPPED
+    ]
     store = default_store()
     models = (
         Work(f"{each.name} (model)", "", each.licences, f"{each.title}\n{each.attribution}")
