@@ -83,7 +83,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruments:
-    """What is measured, and the meters. `others_s`: processor seconds per core that other programs
+    """The measured parts, and the meters. `others_s`: processor seconds per core that other programs
     have taken.
     """
 
@@ -130,7 +130,7 @@ def bench(
 ) -> tuple[Row, ...]:
     """Measure on the calling thread, which must not share it with a running engine; about half a
     minute, and minutes for VoXtream2 on a processor, which `quick` leaves out. `published` loads it
-    for a device in a precision. `tell` hears how far it is. Raises nothing but KeyboardInterrupt: a
+    for a device in a precision. `tell` gets the progress. Raises nothing but KeyboardInterrupt: a
     part that fails is a row with a note.
     """
     gauges = gauges or instruments()
