@@ -83,8 +83,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruments:
-    """The measured parts, and the meters. `others_s`: processor seconds per core that other programs
-    have taken.
+    """The measured parts, and the meters. `others_s`: processor seconds per core that other
+    programs have taken.
     """
 
     factories: Factories
