@@ -1,5 +1,5 @@
-"""The door of Home Assistant on a socket of this machine, with parts that are fakes, as the protocol's
-own client meets it, in the order of events of Home Assistant.
+"""The door of Home Assistant on a socket of this machine, with parts that are fakes, in the order of
+events of Home Assistant.
 """
 
 import asyncio
