@@ -1,6 +1,4 @@
-"""The door of Home Assistant on a socket of this machine, with parts that are fakes, in the order of
-events of Home Assistant.
-"""
+"""The door of Home Assistant on a socket of this machine, with parts that are fakes."""
 
 import asyncio
 import json
