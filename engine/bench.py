@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -83,8 +83,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruments:
-    """What is measured, and the meters. `others_s`: processor seconds per core that other programs
-    have taken.
+    """The measured parts, and the meters. `others_s`: processor seconds per core that other
+    programs have taken.
     """
 
     factories: Factories
@@ -100,7 +100,7 @@ def instruments() -> Instruments:
     this = psutil.Process()
 
     def memory_mb() -> float:
-        return this.memory_info().rss / 2**20
+        return float(this.memory_info().rss) / 2**20
 
     def others_s() -> float:
         spent, own = psutil.cpu_times(), this.cpu_times()
@@ -130,7 +130,7 @@ def bench(
 ) -> tuple[Row, ...]:
     """Measure on the calling thread, which must not share it with a running engine; about half a
     minute, and minutes for VoXtream2 on a processor, which `quick` leaves out. `published` loads it
-    for a device in a precision. `tell` hears how far it is. Raises nothing but KeyboardInterrupt: a
+    for a device in a precision. `tell` gets the progress. Raises nothing but KeyboardInterrupt: a
     part that fails is a row with a note.
     """
     gauges = gauges or instruments()
@@ -198,13 +198,13 @@ def _voice_row(row: Row, load: Callable[[], TtsModel], gauges: Instruments, text
     def use(model: TtsModel) -> dict[str, Any]:
         model.warm(model.voices()[0])
         ready = gauges.clock.now()
-        first = [_recited(model, SHORT_TEXT, gauges.clock) for _ in range(_REPEATS)]
+        first = [_recited(model, SHORT_TEXT, gauges.clock)[1] for _ in range(_REPEATS)]
         return {
             "name": model.info.name,
             "device": model.info.device,
             "load_s": ready,
             "first_packet_ms": statistics.median(one.first_packet_ms for one in first),
-            "rtf": _recited(model, text, gauges.clock).rtf,
+            "rtf": _recited(model, text, gauges.clock)[1].rtf,
         }
 
     return _measured(row, load, use, gauges)
@@ -227,11 +227,7 @@ def _recogniser_row(name: str, settings: RecogniserSettings, gauges: Instruments
     return _measured(Row("recogniser", name), load, use, gauges)
 
 
-class _Closable(Protocol):
-    def close(self) -> None: ...
-
-
-P = TypeVar("P", bound=_Closable)
+P = TypeVar("P", TtsModel, Recogniser)
 
 
 def _measured(
@@ -250,10 +246,9 @@ def _measured(
         return replace(row, note=f"not measured: {error.message}")
 
 
-def _recited(model: TtsModel, text: str, clock: Clock) -> SynthesisReport:
+def _recited(model: TtsModel, text: str, clock: Clock) -> tuple[Pcm, SynthesisReport]:
     synthesis = OfflineSynthesis(model, SpeechRequest(text, model.voices()[0]), clock)
-    collect(synthesis)
-    return synthesis.report()
+    return collect(synthesis), synthesis.report()
 
 
 def _recognisers(
@@ -280,7 +275,7 @@ def _spoken_request(settings: SpeechSettings, gauges: Instruments) -> Pcm | None
         except EngineError:
             continue  # its own row says why
         with closing(model):
-            pcm = collect(OfflineSynthesis(model, SpeechRequest(REQUEST, model.voices()[0])))
+            pcm, _ = _recited(model, REQUEST, gauges.clock)
             resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
             return np.concatenate([resampler.push(pcm), resampler.end()])
     return None

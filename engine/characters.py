@@ -4,6 +4,8 @@ cut it between them.
 Invariant: the result can be written as UTF-8.
 """
 
+from codecs import getincrementaldecoder
+
 
 def join_surrogates(text: str) -> str:
     """Join pairs of surrogates; a single one becomes U+FFFD."""
@@ -14,14 +16,11 @@ class WholeCharacters:
     """Joins surrogates over deltas; a first half waits for the second. One per text."""
 
     def __init__(self) -> None:
-        self._half = ""
+        self._decoder = getincrementaldecoder("utf-16-le")("replace")
 
     def push(self, delta: str) -> str:
-        text = self._half + delta
-        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        return join_surrogates(text[: len(text) - len(self._half)])
+        return self._decoder.decode(delta.encode("utf-16-le", "surrogatepass"))
 
     def end(self) -> str:
         """Return the waiting half, as U+FFFD."""
-        half, self._half = self._half, ""
-        return join_surrogates(half)
+        return self._decoder.decode(b"", final=True)

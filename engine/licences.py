@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from engine.assets.catalogue import catalogue
 from engine.assets.store import State
 from engine.models.storage import default_store
@@ -61,16 +63,23 @@ def works() -> list[Work]:
     for package in metadata.distributions():
         about = package.metadata  # read anew each time it is asked for
         if name := about["Name"]:
-            found[_key(name)] = Work(name, about["Version"], _terms(about), _text(package))
+            found[canonicalize_name(name)] = Work(
+                name, about["Version"], _terms(about), _text(package)
+            )
     own = found.pop(OURS, None)
-    shipped = (Work(*stated, _read(resource(*file.split("/")))) for *stated, file in _SHIPPED)
+    shipped = [
+        Work(name, version, terms, _read(resource(*file.split("/"))))
+        for name, version, terms, file in _SHIPPED
+    ]
     store = default_store()
     models = (
         Work(f"{each.name} (model)", "", each.licences, f"{each.title}\n{each.attribution}")
         for each in catalogue().values()
         if store.state(each) is State.COMPLETE
     )
-    others = sorted([*found.values(), *shipped, *models], key=lambda work: _key(work.name))
+    others = sorted(
+        [*found.values(), *shipped, *models], key=lambda work: canonicalize_name(work.name)
+    )
     return [own, *others] if own else others
 
 
@@ -82,10 +91,6 @@ def _text(package: metadata.Distribution) -> str:
     return "\n\n".join(text for text in texts if text)[:_LONGEST_TEXT]
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def _terms(about: metadata.PackageMetadata) -> str:
     stated = next((about[key] for key in _STATED if key in about), "")
     line = stated.strip().splitlines()[0].strip() if stated.strip() else ""
@@ -93,7 +98,7 @@ def _terms(about: metadata.PackageMetadata) -> str:
         return line
     listed = about.get_all("Classifier") or []
     names = [each.rpartition(" :: ")[2] for each in listed if each.startswith(_CLASSIFIER)]
-    return ", ".join(names) or _UNSTATED.get(_key(about["Name"]), "not stated")
+    return ", ".join(names) or _UNSTATED.get(canonicalize_name(about["Name"]), "not stated")
 
 
 def _read(path: Path) -> str:

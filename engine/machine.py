@@ -1,8 +1,8 @@
 """The machine: a graphics card that torch can use, the memory that the C library holds after
 loading, Python's garbage collection meanwhile, and paths for libraries in C.
 
-Invariant: torch takes seconds to import, so it is asked only if there may be a card. What concerns
-memory changes no value; at worst it does nothing.
+Invariant: torch takes seconds to import, so it is asked only if there may be a card. The functions
+for memory change no value; at worst they do nothing.
 """
 
 import ctypes

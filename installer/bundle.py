@@ -75,7 +75,9 @@ def bundle(folder: Path, system: str = "linux") -> Payload:
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     (fresh / "pins").mkdir(parents=True)
-    wheel = build_wheel(fresh)
+    build = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--quiet"]
+    where = ["--no-create-gitignore", "--out-dir", str(fresh), str(ROOT)]
+    subprocess.run([*build, *where], check=True)
     for pattern in _PINS:
         for path in PINS.glob(pattern):
             shutil.copyfile(path, fresh / "pins" / path.name)
@@ -85,7 +87,7 @@ def bundle(folder: Path, system: str = "linux") -> Payload:
         setup = fresh / "rubato-setup"
         shutil.copyfile(ROOT / "installer" / "rubato-setup.sh", setup)
         setup.chmod(0o755)
-    version = wheel.name.split("-")[1]
+    version = next(fresh.glob("rubato-*.whl")).name.split("-")[1]
     write_list(fresh, version)
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
@@ -117,14 +119,6 @@ def tar(folder: Path) -> Path:
         archive.add(folder, folder.name, filter=plain)  # sorted by name
     fresh.replace(path)
     return path
-
-
-def build_wheel(folder: Path) -> Path:
-    """Build our wheel from this checkout."""
-    build = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--quiet"]
-    where = ["--no-create-gitignore", "--out-dir", str(folder), str(ROOT)]
-    subprocess.run([*build, *where], check=True)
-    return next(folder.glob("rubato-*.whl"))
 
 
 def put_uv(folder: Path, system: str) -> None:

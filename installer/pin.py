@@ -128,7 +128,11 @@ def pin_own_builds(folders: Sequence[Path]) -> None:
     for file, (system, backend, mark) in BUILDS.items():
         asking = ("--generate-hashes", "--no-deps", "--torch-backend", backend)
         text = compile_pins("-", *asking, given=TORCH + mark, check=False)
-        hashes = re.findall(r"--hash=sha256:\w+", text) or hashes_of_wheels(folders, mark)
+        hashes = re.findall(r"--hash=sha256:\w+", text)
+        if not hashes:
+            pattern = TORCH.replace("==", "-") + mark + "-*.whl"
+            wheels = [path.read_bytes() for folder in folders for path in folder.glob(pattern)]
+            hashes = [f"--hash=sha256:{hashlib.sha256(wheel).hexdigest()}" for wheel in wheels]
         if not hashes:
             print(f"{file} is unchanged: no {TORCH}{mark} can be reached")
             continue
@@ -144,12 +148,6 @@ def merge_hashes(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
     known = [line for line in old if "--hash=" in line] if first in old else []
     lines = sorted({line.strip(" \\") for line in (*hashes, *known)})
     return [f"    {line} \\" for line in lines[:-1]] + [f"    {line}" for line in lines[-1:]]
-
-
-def hashes_of_wheels(folders: Sequence[Path], mark: str) -> list[str]:
-    pattern = TORCH.replace("==", "-") + mark + "-*.whl"
-    wheels = (path for folder in folders for path in folder.glob(pattern))
-    return [f"--hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in wheels]
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from packaging.utils import canonicalize_name
+
 from engine import licences
 from installer import bundle
 from installer.commands import SetupError
@@ -199,12 +201,10 @@ def bill(folder: Path = PINS) -> str:
 
 def licence_texts() -> str:
     """The licence texts of all parts, one after the other."""
-
-    def key(name: str) -> str:
-        return re.sub(r"[-_. ]+", "-", name).lower()
-
-    wanted = {key(pin.name) for pin in pins(pinned(PINS))} | {"rubato", "rubato-sans-(font)"}
-    return "\n\n".join(work.page() for work in licences.works() if key(work.name) in wanted) + "\n"
+    wanted = {canonicalize_name(pin.name) for pin in pins(pinned(PINS))}
+    wanted |= {"rubato", "rubato sans (font)"}
+    works = (work for work in licences.works() if canonicalize_name(work.name) in wanted)
+    return "\n\n".join(work.page() for work in works) + "\n"
 
 
 # --------------------------------------------------------------------- vulnerabilities

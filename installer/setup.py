@@ -46,7 +46,7 @@ def main(arguments):  # no annotations: see the invariant
 
 
 def with_another_python(arguments):
-    """Run this file with a suitable Python of this machine, or say that there is none."""
+    """Run this file with a suitable Python of this machine, or report that none was found."""
     for minor in range(TOO_NEW[1] - 1, OLDEST[1] - 1, -1):
         name, *options = ["py", "-3.%d" % minor] if os.name == "nt" else ["python3.%d" % minor]
         python = shutil.which(name)

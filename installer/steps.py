@@ -23,7 +23,7 @@ from typing import Final
 from app import desktop_entry
 from installer import system
 from installer.bootstrap import payload
-from installer.bootstrap.paths import lock
+from installer.bootstrap.paths import lock, write_atomically
 from installer.bootstrap.payload import Variant, fitting_variant, torch_pins
 from installer.commands import (
     Cause,
@@ -82,11 +82,9 @@ class Environment:
         return f"{self.folder} {os.path.realpath(self.program('python'))}"
 
     def write(self) -> None:
-        """Save the note under a temporary name first, so that it is never incomplete."""
+        """Save the note."""
         note = {"place": self.place, "done": self.done, "changing": self.changing}
-        fresh = self.folder / (NOTE + ".new")
-        fresh.write_text(json.dumps(note, indent=1), encoding="utf-8")
-        fresh.replace(self.folder / NOTE)
+        write_atomically(self.folder / NOTE, json.dumps(note, indent=1))
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -246,7 +244,7 @@ def install_torch(target: Environment) -> None:
     """Install torch and its libraries from the first source that has a pinned build. The last
     source is not probed first, so that the user sees its own error message.
     """
-    say(f"  {TORCH} for {hardware()}")
+    say(f"  {TORCH} for {fitting_variant().name}")
     *others, last = torch_sources()
     words, arguments = next((each for each in others if has_torch(target, *each)), last)
     say(f"    from {words}")
@@ -254,7 +252,7 @@ def install_torch(target: Environment) -> None:
     uv(target, "--reinstall-package", "torch", *arguments, doing="Installing torch")
     run([str(target.program("python")), "-P", "-c", SHOW_TORCH], doing="Loading torch")
     common = Path(arguments[-1]).name == "torch.txt"
-    if sys.platform == "win32" and hardware() == "CUDA" and common:
+    if sys.platform == "win32" and fitting_variant() is Variant.CUDA and common:
         say("    This torch does not use the graphics card: CUDA for Windows is not pinned.")
         say("    The command that takes it from PyTorch's index: resources/pages/installing.md")
 
@@ -274,20 +272,15 @@ def torch_sources() -> list[tuple[str, list[str]]]:
     return [
         (words, [*HASHED, *options, "-r", str(pins)])
         for pins in torch_builds()
-        for words, options in payload.torch_sources(pins, Variant[hardware()])
+        for words, options in payload.torch_sources(pins, fitting_variant())
     ]
 
 
 def torch_builds() -> list[Path]:
     """Return the pins of this machine's builds, best first; the last is on the package index."""
-    own = PINS / torch_pins(sys.platform, Variant[hardware()])
+    own = PINS / torch_pins(sys.platform, fitting_variant())
     common = PINS / "torch.txt"
     return [own, common] if own.is_file() and own != common else [common]
-
-
-def hardware() -> str:
-    """Return 'CUDA' if NVIDIA's driver is active, otherwise 'CPU'."""
-    return fitting_variant().name
 
 
 # ---------------------------------------------------------------- after the packages

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,13 +28,10 @@ class Need:
     pacman: str
 
 
-def _needs(purpose: str) -> tuple[Need, ...]:
-    text = Path(__file__).with_name("needs.toml").read_text(encoding="utf-8")
-    return tuple(Need(*row) for row in tomllib.loads(text)[purpose])
-
-
-WINDOW_AND_SOUND, QUESTION, COMPILER, RIG = map(
-    _needs, ("window_and_sound", "question", "compiler", "rig")
+_TABLE = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
+WINDOW_AND_SOUND, QUESTION, COMPILER, RIG = (
+    tuple(Need(*row) for row in _TABLE[purpose])
+    for purpose in ("window_and_sound", "question", "compiler", "rig")
 )
 
 
@@ -75,7 +72,7 @@ def provide(goal: Goal, *, is_there: Callable[[Need], bool] = is_there) -> None:
         return
     prefix = as_root() if shutil.which("apt-get") else None
     if prefix is not None:
-        packages = unique(need.apt for need in missing)
+        packages = list(dict.fromkeys(need.apt for need in missing))
         say(f"  Installing system packages: {' '.join(packages)}")
         apt_install(prefix, packages)
         still = [need.apt for need in missing if not is_there(need)]
@@ -111,17 +108,14 @@ def apt_install(prefix: Sequence[str], packages: Sequence[str]) -> None:
 
 def by_hand(missing: Sequence[Need]) -> str:
     """Return the command that the user must run, for this system's package manager."""
-    lines = {
-        "apt-get": "sudo apt-get install " + " ".join(unique(need.apt for need in missing)),
-        "dnf": "sudo dnf install " + " ".join(unique(need.dnf for need in missing)),
-        "pacman": "sudo pacman -S --needed " + " ".join(unique(need.pacman for need in missing)),
+    packages = {
+        "apt-get install": [need.apt for need in missing],
+        "dnf install": [need.dnf for need in missing],
+        "pacman -S --needed": [need.pacman for need in missing],
     }
-    for manager, line in lines.items():
-        if shutil.which(manager):
+    for command, names in packages.items():
+        if shutil.which(command.split()[0]):
+            line = f"sudo {command} {' '.join(dict.fromkeys(names))}"
             return f"Some system packages are missing. Run\n\n  {line}\n\nand then this again."
     things = ", ".join(need.probe for need in missing)
     return f"Your system lacks: {things}."
-
-
-def unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

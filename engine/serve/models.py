@@ -244,8 +244,9 @@ class RecogniserThread(ModelThread[Recogniser]):
         for part in parts:
             heard = await self.transcript(pcm[part.start : part.end], language)
             if heard.text:
-                times = [from_s + edge / SAMPLE_RATE for edge in (part.start, part.end)]
-                yield Segment(heard.text, *times, heard.language or self._language)
+                start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
+                language_heard = heard.language or self._language
+                yield Segment(heard.text, from_s + start_s, from_s + end_s, language_heard)
 
     async def completeness(self, text: str) -> Completeness:
         """Return how complete a text is."""

@@ -125,18 +125,17 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
 def serve_agent(settings: Settings) -> None:
     """Offer the tools for agents over the standard streams, until they are closed. ModelError."""
     check_installed()
-    asyncio.run(_serve_agent(settings))
-
-
-async def _serve_agent(settings: Settings) -> None:
     from engine.serve.doors.agents import agents_server  # here: the extra may be missing
 
-    service = Service(settings, standard_factories(), own_limits(settings))
-    try:
-        await service.start()
-        await agents_server(service).run_stdio_async()
-    finally:
-        service.stop()
+    async def run() -> None:
+        service = Service(settings, standard_factories(), own_limits(settings))
+        try:
+            await service.start()
+            await agents_server(service).run_stdio_async()
+        finally:
+            service.stop()
+
+    asyncio.run(run())
 
 
 async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool) -> None:

@@ -185,7 +185,7 @@ def opened(home: Home) -> Iterator[None]:
 
 
 def lock(file: int, waiting: str) -> None:
-    """Lock the file until it is closed or the process ends, for whatever reason."""
+    """Lock the file until it is closed or the process ends, even by a kill."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -2,5 +2,5 @@
 
     python -m installer.macos FOLDER      # makes FOLDER/rubato-VERSION-macos.zip
 
-NOTES.md describes how to sign and notarise it, and what was never run.
+NOTES.md describes how to sign and notarise it, and lists the steps that were never run.
 """

@@ -9,6 +9,7 @@ import pytest
 
 from engine.models.storage import with_needs
 from installer import steps
+from installer.bootstrap.payload import Variant
 from installer.commands import Cause, SetupError
 from installer.plan import PINS, ROOT, TORCH, Goal
 from installer.steps import NOTE, Environment, prepare, read
@@ -55,7 +56,7 @@ def uv(monkeypatch: pytest.MonkeyPatch) -> FakeUv:
     monkeypatch.setattr(steps, "succeeds", fake.succeeds)
     monkeypatch.setattr(steps.system, "provide", lambda goal: None)
     monkeypatch.setattr(steps, "one_at_a_time", contextlib.nullcontext)
-    monkeypatch.setattr(steps, "hardware", lambda: "CPU")
+    monkeypatch.setattr(steps, "fitting_variant", lambda: Variant.CPU)
     monkeypatch.setattr(steps.sys, "platform", "linux")
     for name in ("UV_FIND_LINKS", "PIP_FIND_LINKS", "CMAKE_ARGS"):
         monkeypatch.delenv(name, raising=False)
@@ -129,7 +130,7 @@ def test_new_pins_are_installed_and_a_new_gpu_brings_a_torch(uv, env, tmp_path, 
     steps.set_up(Goal.RUN, env.folder)
     assert pins_in(uv.commands[1]) == ["run"]
     assert uv.torch_sources() == []
-    monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
+    monkeypatch.setattr(steps, "fitting_variant", lambda: Variant.CUDA)
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["index torch"]
 
@@ -164,7 +165,7 @@ def test_on_windows_with_a_card_setup_says_how_to_get_cuda(
     uv, env, monkeypatch, capsys, machine, is_told
 ):
     monkeypatch.setattr(steps.sys, "platform", machine[0])
-    monkeypatch.setattr(steps, "hardware", lambda: machine[1])
+    monkeypatch.setattr(steps, "fitting_variant", lambda: Variant[machine[1]])
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["index torch"]
     assert ("installing.md" in capsys.readouterr().out) == is_told

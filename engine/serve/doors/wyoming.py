@@ -11,12 +11,12 @@ Home Assistant also sends the complete text between the last chunk and the stop,
 cannot stream; it is not spoken again. Each event about a text may contain `context.rate` (SPS),
 which applies from there on.
 
-The protocol knows no authentication, so whoever reaches the address is served, and its own reader
-takes whatever length a client announces. Invariant: no event is longer than the limits allow; each
-connection has its own speech and ears, and one utterance at a time; sound is thrown
-away unless it was asked for; nobody gets at a conversation without its id, and nothing of the
-window's is among them. A client that does not read in time is let go, and so is one that got an
-error, since neither Home Assistant nor its satellites go on behind one.
+The protocol has no authentication, so every client that reaches the address is served, and its own
+reader accepts any length that a client announces. Invariant: no event is longer than the limits
+allow; each connection has its own speech and ears, and one utterance at a time; sound is discarded
+unless a client asked for its transcript; a conversation is found by its id alone, and none of them
+is the window's. A client that does not read in time is disconnected, and so is one that got an
+error, since neither Home Assistant nor its satellites continue after one.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class _Voice(Wire):
 
 
 class _Data(Wire):
-    """What events carry; which fields count depends on their type."""
+    """The data of an event; which fields count depends on its type."""
 
     text: Text = ""
     text_format: Literal["text", "ssml"] = "text"  # both are read in the same way

@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,9 +13,9 @@ import pytest
 
 from engine.errors import InvalidInput, ModelError
 from engine.serve import server
-from engine.serve.address import Address
+from engine.serve.address import HERE, Address, listen
 from engine.serve.server import Watcher, serve, serve_cluster
-from engine.settings import Settings
+from engine.settings import ServeSettings, Settings
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import FakeTts
 
@@ -127,3 +128,19 @@ def test_a_recogniser_that_does_not_load_leaves_the_server_up_and_is_told(
 ) -> None:
     assert serve_once(ahead=True, fault=ModelError("It has no ears.")) == ["recogniser"]
     assert "It has no ears." in caplog.text
+
+
+def test_a_connection_sends_at_once_and_finds_out_when_the_other_machine_has_gone() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+
+def test_a_server_is_known_by_its_own_names_and_those_of_the_settings() -> None:
+    settings = replace(Settings(), serve=ServeSettings(names="Host.docker.internal, box.example"))
+    more = {"host.docker.internal", "box.example"}
+    assert Address().names(settings) == HERE | more
+    assert Address("0.0.0.0").names(settings) >= HERE | more | {"0.0.0.0"}
+    assert Address().names(Settings()) == HERE

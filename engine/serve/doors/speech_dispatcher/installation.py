@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import platformdirs
+
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 
@@ -28,10 +30,10 @@ class Installation:
 
     def __init__(self, system: Path = _SYSTEM) -> None:
         self._system = system
-        self._data = _folder("XDG_DATA_HOME", ".local/share")
+        self._data = platformdirs.user_data_path()
         modules = _target(self._data).parent / "libexec"  # "..", as the system follows it
         self.module = modules / "speech-dispatcher-modules" / f"sd_{NAME}"
-        config = _folder("XDG_CONFIG_HOME", ".config") / "speech-dispatcher" / "speechd.conf"
+        config = platformdirs.user_config_path() / "speech-dispatcher" / "speechd.conf"
         self.config = _target(config)  # it may be a link, and stays one
 
     @property
@@ -58,7 +60,11 @@ class Installation:
                 hint="Move that file away, then install again.",
                 file=self.module,
             )
-        kept = [f"export {each}={shlex.quote(os.environ[each])}" for each in _KEPT if _set(each)]
+        kept = [
+            f"export {each}={shlex.quote(os.environ[each])}"
+            for each in _KEPT
+            if os.environ.get(each)
+        ]
         lines = [*kept, f"exec {shlex.join(command)}"]
         try:
             self._data.mkdir(parents=True, exist_ok=True)  # or the daemon's path leads nowhere
@@ -108,15 +114,6 @@ class Installation:
 
 def _lists_modules(config: bytes) -> bool:
     return any(line.strip().lower().startswith(b"addmodule") for line in config.splitlines())
-
-
-def _set(name: str) -> bool:
-    return bool(os.environ.get(name))
-
-
-def _folder(variable: str, usual: str) -> Path:
-    chosen = os.environ.get(variable, "")
-    return Path(chosen) if Path(chosen).is_absolute() else Path.home() / usual
 
 
 def _target(path: Path) -> Path:
