@@ -1,5 +1,4 @@
-"""Session and conversation of a client of the Realtime interface, its events, and their form for a
-model.
+"""Session and conversation of a client of the Realtime interface, and their form for a model.
 
 Invariant: a session never changes; a valid update makes a new one, an invalid one makes none.
 Settings that this server does not know are refused where a client would notice (formats, voices);
@@ -37,8 +36,6 @@ _MOST_TOOLS: Final = 64
 _MOST_PARTS: Final = 64
 _MOST_ITEMS: Final = 400
 _MOST_CHARACTERS: Final = 200_000
-_MOST_METADATA: Final = 16
-_LONGEST_MS: Final = 3_600_000
 
 
 def new_key(kind: str) -> str:
@@ -170,8 +167,8 @@ def _merged(old: Any, new: Any) -> Any:
 
 
 class Part(Wire):
-    """One part of a message; a spoken one has a transcript, a written one a text. Sound comes with
-    input_audio_buffer.append, not as a part.
+    """One part of a message; a spoken one has a transcript, a written one a text. `audio`: sound in
+    base64 without a transcript; it is not stored.
     """
 
     model_config = ConfigDict(extra="ignore")  # unknown fields are common
@@ -179,7 +176,7 @@ class Part(Wire):
     type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
     text: Text | None = None
     transcript: Text | None = None
-    audio: None = Field(default=None, exclude=True)
+    audio: str | None = Field(default=None, exclude=True)
 
     @property
     def said(self) -> str:
@@ -223,6 +220,11 @@ class Message(_Item):
     def chat_message(self) -> base.Message:
         """The message for language models."""
         return base.Message(base.Role(self.role), self.said, interrupted=self._interrupted)
+
+    def unheard(self) -> dict[int, str]:
+        """Return the sound of the parts without a transcript, by index."""
+        parts = [part if "audio" in part.type and not part.said else None for part in self.content]
+        return {at: part.audio for at, part in enumerate(parts) if part and part.audio}
 
     def spoken_by(self, speech: Speech | None) -> None:
         self._speech = speech
@@ -339,40 +341,3 @@ class Conversation:
             elif text:
                 chat.append({"role": item.role, "content": text})
         return chat
-
-
-# ----------------------------------------------------------------------------- its events
-
-
-class ResponseOptions(Wire):
-    """Settings of one response, beside those of the session. Every answer becomes part of the
-    conversation, and answers it.
-    """
-
-    conversation: Literal["auto"] = "auto"
-    input: None = None
-    metadata: Annotated[dict[str, str], Field(max_length=_MOST_METADATA)] | None = None
-
-
-class ClientEvent(Wire):
-    """A client's event; which fields count depends on its type. `audio` in base64."""
-
-    type: Literal[
-        "session.update",
-        "input_audio_buffer.append",
-        "input_audio_buffer.commit",
-        "input_audio_buffer.clear",
-        "conversation.item.create",
-        "conversation.item.retrieve",
-        "conversation.item.truncate",
-        "conversation.item.delete",
-        "response.create",
-        "response.cancel",
-    ]
-    session: dict[str, Any] = Field(default={})
-    response: dict[str, Any] = Field(default={})
-    audio: str = ""
-    item: Item | None = Field(default=None, discriminator="type")
-    previous_item_id: Text | None = None
-    item_id: Text = ""
-    audio_end_ms: float = Field(0, ge=0, le=_LONGEST_MS)

@@ -7,33 +7,34 @@ reported with that event's id, and the session continues.
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from typing import Any, Final
 
+import numpy as np
 from starlette.websockets import WebSocket
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.asr.base import Transcript
-from engine.audio.pcm import Pcm
+from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechPaused, SpeechStarted
 from engine.errors import EngineError
 from engine.llm.base import ChangeRate, TextDelta
 from engine.llm.tools.toolbox import ToolCall
 from engine.serve.doors.conversation import (
     Call,
-    ClientEvent,
     Conversation,
     Item,
     Message,
     Part,
-    ResponseOptions,
     Session,
     new_key,
 )
 from engine.serve.doors.encoding import pcm16, samples_of
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
+from engine.serve.doors.realtime_events import ClientEvent, ResponseOptions
 from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, bounded, checked, fault
+from engine.serve.service import SAMPLE_RATE
 
 _Draft = asyncio.Task[Transcript | None]
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
@@ -88,9 +89,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
                 self._microphone.clear()
                 await self.tell("input_audio_buffer.cleared")
             case "conversation.item.create":
-                if event.item is None:
-                    raise Refusal("Give an item.", field="item")
-                await self._add(event.item, event.previous_item_id)
+                await self._create(event.item, event.previous_item_id)
             case _:
                 await self._take_item(event)
 
@@ -108,6 +107,15 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             item.truncate(at_ms)
             place = {"item_id": item.id, "content_index": 0, "audio_end_ms": at_ms}
             await self.tell("conversation.item.truncated", **place)
+
+    async def _create(self, item: Item | None, after: str | None) -> None:
+        if item is None:
+            raise Refusal("Give an item.", field="item")
+        unheard = item.unheard() if isinstance(item, Message) else {}
+        sounds = {at: _samples(audio) for at, audio in unheard.items()}
+        await self._add(item, after)
+        if isinstance(item, Message) and sounds:
+            self._hearing = self.tasks.create_task(self._understand_parts(item, sounds))
 
     async def _add(self, item: Item, after: str | None = None, *, committed: bool = False) -> None:
         before = self.conversation.add(item, after)
@@ -175,12 +183,18 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         await self._add(item, committed=True)
         pcm = self._microphone.heard()
         self._microphone.clear()
-        self._hearing = self.tasks.create_task(self._understand(item, pcm, draft, create=create))
+        self._hearing = self.tasks.create_task(self._understand(item, 0, pcm, draft, create=create))
+
+    async def _understand_parts(self, item: Message, sounds: Mapping[int, Pcm]) -> None:
+        for at, sound in sounds.items():
+            resampler = Resampler(SAMPLE_RATE, EAR_RATE)
+            pcm = np.concatenate([resampler.push(sound), resampler.end()])
+            await self._understand(item, at, pcm, create=False)
 
     async def _understand(
-        self, item: Message, pcm: Pcm, draft: _Draft | None = None, *, create: bool
+        self, item: Message, at: int, pcm: Pcm, draft: _Draft | None = None, *, create: bool
     ) -> None:
-        place = {"item_id": item.id, "content_index": 0}
+        place = {"item_id": item.id, "content_index": at}
         kind = "conversation.item.input_audio_transcription"
         language = self._session.audio.input.language
         try:
@@ -189,14 +203,14 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         except EngineError as error:
             await self.tell(f"{kind}.failed", **place, error=fault(error))
             return
-        item.content[0].said = heard
+        item.content[at].said, item.content[at].audio = heard, None
         if self._session.transcribes:
             used = {"type": "duration", "seconds": round(len(pcm) / EAR_RATE, 2)}
             if heard:
                 await self.tell(f"{kind}.delta", **place, delta=heard)
             await self.tell(f"{kind}.completed", **place, transcript=heard, usage=used)
         if create and heard and self._session.answers and not self._is_answering:
-            self._begin(self._session)
+            self._begin(self._session, ResponseOptions())
 
     # ---------------------------------------------------------------------------- answers
 
@@ -205,8 +219,8 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         return self._answering is not None and not self._answering.done()
 
     async def _respond(self, changes: Fields) -> None:
-        own = ResponseOptions.model_fields
         options = checked(ResponseOptions, changes)
+        own = ResponseOptions.model_fields
         session = await self._changed({k: v for k, v in changes.items() if k not in own})
         if not self._session.answers:
             raise Refusal("A transcription session does not answer.", field="type")
@@ -215,10 +229,10 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         if self._is_answering:  # the utterance may be answered by now
             kind = "conversation_already_has_active_response"
             raise Refusal("A response is already in progress.", known_as=kind)
-        self._begin(session, options.metadata)
+        self._begin(session, options)
 
-    def _begin(self, session: Session, metadata: Fields | None = None) -> None:
-        self._answer = Answer(self, session, metadata)
+    def _begin(self, session: Session, options: ResponseOptions) -> None:
+        self._answer = Answer(self, session, options)
         self._answering = self.tasks.create_task(self._answer.run())
 
     async def _cancel(self, why: str) -> bool:
@@ -238,9 +252,11 @@ class Answer:
     that task is cancelled. The rate of its `speech` may change at any time.
     """
 
-    def __init__(self, client: RealtimeClient, session: Session, metadata: Fields | None) -> None:
-        """`session`: the settings of this answer; `metadata` is the client's, and sent back."""
-        self._metadata = metadata
+    def __init__(self, client: RealtimeClient, session: Session, options: ResponseOptions) -> None:
+        """`session`: the settings of this answer. Refusal of an input that cannot be used."""
+        self._context = options.context(client.conversation)
+        self._kept = client.conversation if options.conversation == "auto" else None
+        self._metadata = options.metadata
         service, output = client.service, session.audio.output
         rate, language = output.target(service.own_pace), session.audio.input.language[:2]
         self.speech = service.speech(output.voice, rate, language=language, streamed=True)
@@ -295,7 +311,7 @@ class Answer:
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
         language_model, tools = self._client.service.language_model, self._session.functions()
-        conversation, instructions = self._client.conversation, self._session.instructions
+        conversation, instructions = self._context, self._session.instructions
         if tools and await language_model.can_call():
             return language_model.complete(conversation.chat(instructions), tools)
         return language_model.reply(conversation.messages(instructions), self.speech.rate)
@@ -339,13 +355,16 @@ class Answer:
 
     async def _open(self, item: Message | Call) -> None:
         self._output.append(item)
-        before = self._client.conversation.add(item)
+        before = self._kept.add(item) if self._kept is not None else None
         await self._send("response.output_item.added", **self._place(item), item=item.shown())
-        await self._send("conversation.item.added", previous_item_id=before, item=item.shown())
+        if self._kept is not None:
+            shown = item.shown()
+            await self._send("conversation.item.added", previous_item_id=before, item=shown)
 
     async def _close(self, item: Message | Call) -> None:
         await self._send("response.output_item.done", **self._place(item), item=item.shown())
-        await self._send("conversation.item.done", item=item.shown())
+        if self._kept is not None:
+            await self._send("conversation.item.done", item=item.shown())
 
     async def _tell(self, kind: str, **fields: Any) -> None:
         """Send an event about the message, which even silence before the first word begins."""

@@ -349,10 +349,49 @@ async def test_a_wrong_event_is_told_and_the_session_lives(
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
 
 
-async def test_an_answer_sends_back_its_metadata(served: Served) -> None:
-    async with talking(served, output_modalities=["text"]) as talk:
-        await talk.tell("response.create", response={"metadata": {"topic": "x"}})
-        assert (await talk.until("response.done"))["response"]["metadata"] == {"topic": "x"}
+# ------------------------------------------------------- responses beside the conversation
+
+
+def said(text: str, role: str = "user") -> dict[str, Any]:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+
+async def test_a_response_may_be_no_part_of_the_conversation_and_keeps_its_metadata(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served, **output()) as talk:
+        await talk.ask("hello")
+        first = (await talk.until("response.done"))["response"]["output"][0]["id"]
+        talk.told.clear()
+        reference = {"type": "item_reference", "id": first}
+        wanted = {"conversation": "none", "metadata": {"topic": "x"}, "output_modalities": ["text"]}
+        items = [reference, said("is that kind?")]
+        await talk.tell("response.create", response={**wanted, "input": items})
+        done = (await talk.until("response.done"))["response"]
+        assert done["metadata"] == {"topic": "x"}
+        assert done["output"][0]["content"][0]["text"] == "Good day to you."
+        assert not any(kind.startswith("conversation.item") for kind in talk.kinds())
+        assert [m.text for m in parts.model.histories[-1]] == ["Good day to you.", "is that kind?"]
+        await talk.tell("conversation.item.retrieve", item_id=done["output"][0]["id"])
+        await talk.until("error")
+        await talk.ask("go on")
+        await talk.until("response.done")
+        texts = [m.text for m in parts.model.histories[-1]]
+        assert texts == ["hello", "Good day to you.", "go on"]
+
+
+async def test_a_response_to_other_items_belongs_to_the_conversation(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served, **output()) as talk:
+        await talk.ask("hello")
+        await talk.until("response.done")
+        await talk.tell("response.create", response={"input": []})
+        await talk.until("response.done")
+        assert parts.model.histories[-1] == ()
+        await talk.ask("go on")
+        await talk.until("response.done")
+        assert len(parts.model.histories[-1]) == 4
 
 
 async def test_a_transcription_session_writes_down_and_answers_nothing(
@@ -374,6 +413,21 @@ async def test_a_transcription_session_writes_down_and_answers_nothing(
             error = await talk.until("error")
             assert "does not answer" in error["error"]["message"]
             assert "response.created" not in talk.kinds()
+
+
+async def test_sound_within_an_item_is_understood(
+    served: Served, parts: FakeParts, question: Pcm
+) -> None:
+    sound = base64.b64encode(pcm16(question)).decode()
+    content = [{"type": "input_text", "text": "Listen:"}, {"type": "input_audio", "audio": sound}]
+    async with talking(served, **heard(transcription={})) as talk:
+        item = {"type": "message", "role": "user", "content": content}
+        await talk.tell("conversation.item.create", item=item)
+        await talk.tell("response.create")
+        await talk.until("response.done")
+        assert parts.model.histories[-1][-1].text == "Listen: hello there"
+        written = [e for e in talk.told if e["type"].endswith("transcription.completed")]
+        assert [each["content_index"] for each in written] == [1]
 
 
 async def test_one_detector_serves_all_clients_and_loads_off_the_event_loop(
