@@ -35,11 +35,10 @@ from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
-from engine.runtime.turn import facts, rules, watchdog
+from engine.runtime.turn import facts, rules, waiting
 from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.floor import Floor, attention
+from engine.runtime.turn.floor import EndTurn, Floor, ReadOut, attention
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.orders import EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
 from engine.settings import Changes, SettingKey, Settings, Value
@@ -188,10 +187,10 @@ class Conductor:
             self._moved_at = now
         turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
         audible = reply if reply is not None and reply.aloud else None
-        left_s = watchdog.left_s(self._floor.phase, audible, moved_at=self._moved_at, now=now)
+        left_s = waiting.left_s(self._floor.phase, audible, moved_at=self._moved_at, now=now)
         if left_s is None or left_s > 0:
             return left_s
-        self._show(watchdog.fault(turn, audible))
+        self._show(waiting.fault(turn, audible))
         return None
 
     def _quit(self) -> None:

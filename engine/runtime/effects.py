@@ -23,7 +23,7 @@ from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.reading import Reading
 from engine.runtime.threads import Workers
-from engine.runtime.turn import orders
+from engine.runtime.turn import floor as orders
 from engine.runtime.turn.facts import (
     ActionAsked,
     InterimTranscript,
@@ -145,7 +145,7 @@ class Effects:
                 self._actions.undo(before)
             case orders.CloseUtterance(turn, ended_at=ended_at):
                 record, now = self._log.record(turn), time.monotonic()
-                record.end_detected_at = now
+                record.times["end"] = now
                 record.speech_ended_at = now if ended_at is None else ended_at
             case orders.DropUtterance(turn, overlapping=True):
                 self._log.drop(turn)

@@ -13,7 +13,7 @@ from engine.llm.base import AssistantState
 from engine.messages.events import Event
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.live_controls import LiveControls
+from engine.runtime.turn.reply import LiveControls
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.history_writer import HistoryWriter

@@ -30,9 +30,15 @@ from engine.reading.document import Document
 from engine.reading.shelf import Shelf
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless import rate_plan
-from engine.runtime.headless.chapter_speech import ChapterSpeech
 from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest
-from engine.runtime.headless.recording import LoadedVoice, Part, Watch, parts_of, record
+from engine.runtime.headless.recording import (
+    ChapterSpeech,
+    LoadedVoice,
+    Part,
+    Watch,
+    parts_of,
+    record,
+)
 from engine.runtime.headless.say_command import (
     check_writable,
     load_synthesiser,

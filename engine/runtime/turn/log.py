@@ -129,25 +129,24 @@ class TurnLog:
         return self._record_fact(record, fact)
 
     def _record_fact(self, record: TurnRecord, fact: LoggedFact) -> Shown | None:
-        at = fact.at
         match fact:
-            case Transcribed():
-                record.transcript_at = at
-            case ReplyGrew(turn, text):
+            case Transcribed(at=at):
+                record.times["transcript"] = at
+            case ReplyGrew(turn, text, at):
                 record.reply += text
                 record.private = record.private or fact.private
-                record.first_token_at = record.first_token_at or at
+                record.times.setdefault("first_token", at)
                 return ReplyDelta(turn, text)
             case ReplyRetracted(turn):
                 record.retract()
                 return events.ReplyRetracted(turn)
-            case WordsReady(words=words):
+            case WordsReady(_, words, at):
                 record.words.extend(words)
-                record.first_word_at = record.first_word_at or at
-            case AudioQueued():
-                record.first_audio_at = at
-            case ReplyAudible():
-                record.heard_at = at
+                record.times.setdefault("first_word", at)
+            case AudioQueued(at=at):
+                record.times["first_audio"] = at
+            case ReplyAudible(at=at):
+                record.times["heard"] = at
             case WordBegan(turn, word):
                 record.began.append(fact)
                 if isinstance(word, PlacedWord):

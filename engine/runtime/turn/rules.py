@@ -24,20 +24,24 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import BargeInCandidate, Evidence, Floor, Outcome, wants_floor
-from engine.runtime.turn.orders import (
+from engine.runtime.turn.floor import (
     Answer,
+    BargeInCandidate,
     CloseUtterance,
     DropUtterance,
     EndTurn,
+    Evidence,
+    Floor,
     Hold,
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
+    Outcome,
     Pause,
     ReadOut,
     Resume,
     TurnOrder,
+    wants_floor,
 )
 from engine.text.barge_in_words import nods
 

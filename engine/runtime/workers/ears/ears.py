@@ -20,10 +20,8 @@ from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.facts import EchoCancelled, Fact, InterimTranscript, SpeechGoesOn
-from engine.runtime.turn.live_controls import LiveControls
-from engine.runtime.turn.orders import (
+from engine.runtime.turn.floor import (
     Attend,
     CloseUtterance,
     DropUtterance,
@@ -33,14 +31,15 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UseDevice,
 )
-from engine.runtime.workers.ears.ducking import Ducking
-from engine.runtime.workers.ears.loudness import FAINT, Loudness
+from engine.runtime.turn.reply import LiveControls
+from engine.runtime.turn.waiting import Patience
+from engine.runtime.workers.ears.loudness import FAINT, Ducking, Loudness
 from engine.runtime.workers.ears.microphone_input import MicrophoneInput
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
-from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Tap
+from engine.runtime.workers.voice.loudspeakers import FlapGuard
 from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable

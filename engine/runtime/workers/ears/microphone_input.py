@@ -4,6 +4,7 @@ Invariant: positions count 16 kHz samples since the microphone was opened. The l
 always kept, so an utterance begins before the moment it was noticed.
 """
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -14,8 +15,40 @@ from engine.audio.base import Microphone, Pcm, Played
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.errors import DeviceError
-from engine.runtime.workers.ears.recent import Recent
 from engine.runtime.workers.recorder import Sink
+
+
+class Recent:
+    """Keeps at least the last `samples`."""
+
+    def __init__(self, samples: int) -> None:
+        self._samples = samples
+        self._blocks: deque[Pcm] = deque()
+        self._length = 0  # samples in the blocks
+        self.position = 0  # samples pushed
+
+    def restart(self) -> None:
+        """Drop all samples and count from 0 again."""
+        self.forget()
+        self.position = 0
+
+    def forget(self, before: int | None = None) -> None:
+        """Drop the samples before a position; None = all."""
+        rest = self.since(self.position if before is None else before)
+        self._blocks, self._length = deque([rest]), len(rest)
+
+    def push(self, pcm: Pcm) -> None:
+        self._blocks.append(pcm)
+        self.position += len(pcm)
+        self._length += len(pcm)
+        while self._length - len(self._blocks[0]) >= self._samples:
+            self._length -= len(self._blocks.popleft())
+
+    def since(self, start: int) -> Pcm:
+        """Return the samples from position `start`, as far back as they are kept."""
+        recent = np.concatenate(self._blocks) if self._blocks else np.zeros(0, np.float32)
+        return recent[max(0, start - (self.position - self._length)) :]
+
 
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 

@@ -21,7 +21,7 @@ from engine.messages.events import Event, Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
-from engine.runtime.turn.orders import (
+from engine.runtime.turn.floor import (
     CloseUtterance,
     DropUtterance,
     JoinUtterance,

@@ -11,7 +11,21 @@ from typing import Final
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.errors import DeviceError
-from engine.runtime.workers.flap_guard import FlapGuard
+
+RELAPSE_S = 15.0  # a frozen device is noticed within 3 s of being reopened
+
+
+class FlapGuard:
+    """The faults of one kind of device."""
+
+    def __init__(self) -> None:
+        self._last_at: float | None = None  # None = no fault so far
+
+    def again(self, now: float) -> bool:
+        """Record a fault at `now` (seconds); return whether the last one was very recent."""
+        last_at, self._last_at = self._last_at, now
+        return last_at is not None and now - last_at < RELAPSE_S
+
 
 # For a slipped plug, a restarting headset or sound server.
 RETURNS_WITHIN_S: Final = 5.0

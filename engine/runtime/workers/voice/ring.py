@@ -13,8 +13,7 @@ import numpy as np
 
 from engine.audio.alarm_sound import burst
 from engine.audio.pcm import Pcm
-from engine.runtime.turn.live_controls import LiveControls
-from engine.runtime.turn.reply import Reply
+from engine.runtime.turn.reply import LiveControls, Reply
 
 PAUSE_S: Final = 1.6  # between bursts: long enough to say "stop" in
 SPEECH_S: Final = 4.0  # the same during speech

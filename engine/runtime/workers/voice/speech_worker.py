@@ -19,10 +19,9 @@ from engine.messages.events import Event, Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
-from engine.runtime.turn.live_controls import LiveControls
-from engine.runtime.turn.orders import Resume, UseDevice
+from engine.runtime.turn.floor import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
-from engine.runtime.turn.reply import Reply
+from engine.runtime.turn.reply import LiveControls, Reply
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
 from engine.runtime.workers.voice.orders import (
@@ -36,8 +35,7 @@ from engine.runtime.workers.voice.orders import (
 )
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.ring import Ring
-from engine.runtime.workers.voice.unspoken import Unspoken
-from engine.runtime.workers.voice.utterance import Utterance, rewound_frames
+from engine.runtime.workers.voice.utterance import Unspoken, Utterance, rewound_frames
 from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
 from engine.tts.base import AudioFrame, Finished, Starved

@@ -20,16 +20,20 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import LONG_MS, BargeInCandidate, Evidence, Floor, Outcome
-from engine.runtime.turn.orders import (
+from engine.runtime.turn.floor import (
+    LONG_MS,
     Answer,
+    BargeInCandidate,
     CloseUtterance,
     DropUtterance,
     EndTurn,
+    Evidence,
+    Floor,
     Hold,
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
+    Outcome,
     Pause,
     ReadOut,
     Resume,
