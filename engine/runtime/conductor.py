@@ -268,7 +268,7 @@ class Conductor:
         match fact:
             case facts.SectionBegun() | facts.DocumentEnded():
                 self._effects.reading.learn(fact)
-            case facts.VoiceMoved() | facts.ClipTaken():
+            case facts.VoiceMoved():
                 self._preview.handle(fact)
             case facts.VoiceAdopted(name, waits):
                 self._preview.adopted()
@@ -279,7 +279,7 @@ class Conductor:
             case facts.ModelChosen(changes):
                 self._apply(changes, anew=True)
                 self._workers.model_manager.post(ListModels())  # another model is in use now
-            case facts.ConversationRead() | facts.ConversationGone() | facts.Titled():
+            case facts.ConversationRead() | facts.ConversationGone():
                 self._conversations.on(fact, self._floor)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio

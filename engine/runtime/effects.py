@@ -9,7 +9,6 @@ from typing import assert_never
 
 from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
-from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
@@ -33,7 +32,6 @@ from engine.runtime.turn.facts import (
 )
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
-from engine.runtime.workers.history_writer import STAYS_OFF
 from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.runtime.workers.voice.orders import GetVoiceReady
 from engine.settings import AUTO
@@ -83,9 +81,9 @@ class Effects:
         """Start another conversation: that of the `past`, a `private` or a new one."""
         self._actions.begin(private=private)
         self.reading.private = private
-        self._log.begin(past, titled=private or past is not None)
+        self._log.begin(past)
         self.follow_language()
-        self._workers.language_model.post(self._readiness)
+        self._workers.language_model.post(GetReady(self._log.history))
 
     def carry_out(self, order: orders.TurnOrder) -> None:
         if isinstance(order, orders.UtteranceOrder):
@@ -187,19 +185,7 @@ class Effects:
         """Clean up after a start; while the floor is free, prepare the model for the next turn."""
         collect_all()
         idle = phase is Phase.IDLE
-        self._workers.language_model.post(self._readiness if idle else Rest())
-
-    @property
-    def _readiness(self) -> GetReady:
-        """The language model's order: a title only for a saved talk with a subject, by a local
-        model.
-        """
-        log, settings, title = self._log, self._settings(), None
-        is_saved = settings.history.keep not in STAYS_OFF and not log.titled
-        if is_saved and not asks_another_computer(settings.language_model):
-            said = [each.text for each in log.history if each.role is Role.USER]
-            title = log.began if subject(said) else None
-        return GetReady(log.history, title)
+        self._workers.language_model.post(GetReady(self._log.history) if idle else Rest())
 
     def _answer(self, turn: int, said: Transcript) -> None:
         language = self._language(said)

@@ -22,14 +22,14 @@ from engine.runtime.effects import Effects
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked, Titled
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.background import WriteConversation
 from engine.runtime.workers.history_writer import Change
 
 LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
-Asked = SendText | Speak | Change | Titled | Replay | Export | HistoryCommand
+Asked = SendText | Speak | Change | Replay | Export | HistoryCommand
 
 
 class Conversations:
@@ -59,9 +59,6 @@ class Conversations:
                 self._speak(asked)
             case NewConversation() | ConversationRead() | ConversationGone():
                 self._change(asked)
-            case Titled(began):
-                self._log.titled = self._log.titled or began == self._log.began
-                self._workers.history_writer.post(asked)
             case Replay():
                 self._replay(asked, floor)
             case Export():

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.errors import DeviceError, InvalidInput
 from engine.languages import ENGLISH
-from engine.messages.commands import AddVoice, StopReply
+from engine.messages.commands import StopReply
 from engine.messages.events import Failed, Notice
 from engine.messages.voices import (
     ClipRecording,
@@ -97,7 +97,7 @@ class VoicePreview:
         """Keep a rate that was chosen after the voice."""
         self._chosen_anew = False
 
-    def handle(self, message: VoiceCommand | facts.VoiceMoved | facts.ClipTaken) -> None:
+    def handle(self, message: VoiceCommand | facts.VoiceMoved) -> None:
         """Act on a message about voices. InvalidInput, DeviceError."""
         match message:
             case PreviewVoice():
@@ -110,8 +110,6 @@ class VoicePreview:
                 change = self._ignored_for.add if on else self._ignored_for.discard
                 change(type(message))
                 self._port.attend()
-            case facts.ClipTaken(clip):
-                self._workers.background.post(AddVoice(clip))
             case facts.VoiceMoved(name, now):
                 self._moved(name, now)
             case _:

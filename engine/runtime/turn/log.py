@@ -14,9 +14,8 @@ from typing import assert_never
 from engine.export.conversation import Conversation
 from engine.languages import ENGLISH, SPOKEN, of_system
 from engine.llm.base import AssistantState, Message, Role, last_language
-from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, WordReplayed
-from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
+from engine.messages.events import ReplyDelta, ReplyRetracted, TurnEnded, WordHeard
 from engine.messages.reading import PlaceReached
 from engine.messages.words import Ending
 from engine.runtime.turn.facts import (
@@ -25,7 +24,6 @@ from engine.runtime.turn.facts import (
     ReplayAsked,
     ReplyAudible,
     ReplyGrew,
-    ReplyRetracted,
     Transcribed,
     WordBegan,
     WordsReady,
@@ -35,7 +33,7 @@ from engine.runtime.turn.places import PlacedWord
 from engine.runtime.turn.record import TurnRecord, as_messages
 from engine.text.barge_in_words import halts
 
-Shown = ReplyDelta | events.ReplyRetracted | WordHeard | PlaceReached  # events for the host
+Shown = ReplyDelta | ReplyRetracted | WordHeard | PlaceReached  # events for the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT = (
@@ -66,7 +64,6 @@ class TurnLog:
         self._past: Conversation | None = None  # None = it began in this log
         self._zero_at: float | None = None  # when it began, on the clock; None = it has not
         self.began = _now()
-        self.titled = False  # it needs no title, or has one
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -137,9 +134,9 @@ class TurnLog:
                 record.private = record.private or fact.private
                 record.times.setdefault("first_token", at)
                 return ReplyDelta(turn, text)
-            case ReplyRetracted(turn):
+            case ReplyRetracted():
                 record.retract()
-                return events.ReplyRetracted(turn)
+                return fact
             case WordsReady(_, words, at):
                 record.words.extend(words)
                 record.times.setdefault("first_word", at)
@@ -276,11 +273,10 @@ class TurnLog:
         cut += [self._records.pop(number).exported(self._zero_at or 0.0) for number in numbers]
         return Conversation(self.began, tuple(replace(each, said="", reply="") for each in cut))
 
-    def begin(self, past: Conversation | None = None, *, titled: bool = False) -> None:
+    def begin(self, past: Conversation | None = None) -> None:
         """Start another conversation, with the running turn if there is one: a new one, or the
         `past` one, which continues.
         """
-        self.titled = titled
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
         self._past = past
         self._zero_at = min((each.opened_at for each in self._records.values()), default=None)

@@ -8,14 +8,11 @@ the next question, a slice at a time.
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import islice
+from dataclasses import dataclass
 from typing import assert_never
 
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
-from engine.history.subject import written_title
 from engine.languages import ENGLISH
 from engine.llm.base import (
     AssistantState,
@@ -25,14 +22,12 @@ from engine.llm.base import (
     Message,
     Remark,
     Retraction,
-    Role,
     StillLoading,
     TextDelta,
     ThoughtDelta,
     Unanswered,
-    last_language,
 )
-from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
+from engine.messages.events import Event, Failed, ModelWanted, Notice, ReplyRetracted, Thought
 from engine.messages.words import Part
 from engine.names_file import in_force
 from engine.runtime.factories import Factories
@@ -40,8 +35,6 @@ from engine.runtime.turn.facts import (
     ActionAsked,
     Fact,
     ReplyGrew,
-    ReplyRetracted,
-    Titled,
     WordsReady,
 )
 from engine.runtime.turn.reply import Reply
@@ -55,20 +48,14 @@ from engine.text.speakable import LEFT_OUT
 from engine.translatable import Progress, Translatable
 
 STILL_LOADING = Translatable("The language model's server is still loading its model.")
-QUIET_S = 8.0  # without a word, before a title is requested
-TITLE_WANTED = "Name the subject of this conversation in two to five words, nothing else."
-MOST_DELTAS = 60  # of a title; a model that reasons for longer gives none
 BUILT_IN = "skills"  # needs no download, so it is the fallback
 
 
 @dataclass(frozen=True)
 class GetReady:
-    """The floor is free: prepare for a question after this history. `title`: the start of a
-    conversation that needs a title.
-    """
+    """The floor is free: prepare for a question after this history."""
 
     history: tuple[Message, ...]
-    title: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -107,10 +94,9 @@ class LanguageModelWorker(Actor[Task]):
         self._wanted: LanguageModelSettings | None = None  # None = the chosen one is loaded
         self._chosen = LanguageModelSettings()  # last; used only by the posting thread
         self._choices = 0  # number of choices, and the end; counted by the posting thread
-        self._next = GetReady(())  # the history of the next question
+        self._history: tuple[Message, ...] = ()  # of the next question
         self._at_ease = False  # the floor is free, and nothing else is being loaded
-        # yields delays in seconds; None = ready, or not requested
-        self._readying: Generator[float, None, None] | None = None
+        self._readying: Generator[None] | None = None  # None = ready, or not requested
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         # of the last reply, also after a voice has cut it: it may go on; None = closed
@@ -142,9 +128,9 @@ class LanguageModelWorker(Actor[Task]):
         match task:
             case LanguageModelSettings():
                 self._wanted = task
-            case GetReady():
+            case GetReady(history):
                 self._close_deltas()
-                self._next, self._at_ease = task, True
+                self._history, self._at_ease = history, True
                 self._get_ready()
             case Rest():
                 self._at_ease = False
@@ -180,28 +166,7 @@ class LanguageModelWorker(Actor[Task]):
     def _get_ready(self) -> None:
         self._rest()
         if self._model.now is not None and self._at_ease:
-            self._readying = self._use_leisure(self._model.now, self._next)
-
-    def _use_leisure(self, model: LanguageModel, order: GetReady) -> Generator[float, None, None]:
-        """Get ready for the next question; then find a title, and get ready again."""
-        history = order.history
-        yield from (0.0 for _ in model.warm(history))
-        if order.title is None or model.info.name == BUILT_IN:
-            return
-        yield QUIET_S
-        asked = (*history, Message(Role.USER, TITLE_WANTED, language=last_language(history)))
-        yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
-        text, talk = "", [each.text for each in order.history]
-        with closing(model.reply(asked, self._state)) as deltas:
-            for delta in islice(deltas, MOST_DELTAS):
-                text += delta.text if isinstance(delta, TextDelta) else ""
-                done, newline, _ = text.strip().rpartition("\n")
-                if newline and written_title(done, talk):
-                    break
-                yield 0.0
-        self._tell(Titled(order.title, written_title(text, talk)))
-        self._next = replace(order, title=None)
-        yield from (0.0 for _ in model.warm(history))
+            self._readying = self._model.now.warm(self._history)
 
     def _rest(self) -> None:
         """Stop preparing; the model keeps its state."""
@@ -215,8 +180,8 @@ class LanguageModelWorker(Actor[Task]):
         if self._readying is None:
             return None
         with suppress(LanguageModelError):  # the next reply will report it
-            if (wait_s := next(self._readying, None)) is not None:
-                return wait_s
+            for _ in self._readying:
+                return 0.0
         self._rest()
         return None
 
@@ -313,7 +278,7 @@ class LanguageModelWorker(Actor[Task]):
         reply.awaits_words = True
         if reply.aloud and reply.ending is None:
             reply.retract()
-            self._tell(ReplyRetracted(reply.turn, time.monotonic()))
+            self._tell(ReplyRetracted(reply.turn))
             self._say(Unsay(reply))
         self._send()
 

@@ -12,9 +12,10 @@ from typing import assert_never
 from engine.audio.base import Pcm
 from engine.audio.clips.take import Take, forget
 from engine.errors import DeviceError, EngineError
+from engine.messages.commands import AddVoice
 from engine.messages.events import Event
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
-from engine.runtime.turn.facts import ClipTaken, Fact
+from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.worker import Actor
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
@@ -42,15 +43,19 @@ RecorderOrder = RecordClip | DropClip | _Block
 
 
 class Recorder(Actor[RecorderOrder]):
-    """One thread that writes. `tap` starts and (with None) ends the calls of feed()."""
+    """One thread that writes. `tap` starts and (with None) ends the calls of feed(). `inspect` gets
+    each complete clip.
+    """
 
     def __init__(
         self,
         tell: Callable[[Fact | Event], None],
         tap: Callable[[Sink | None], None],
+        inspect: Callable[[AddVoice], None],
     ) -> None:
         super().__init__("recorder", tell)
         self._tap = tap
+        self._inspect = inspect
         self._take: Take | None = None  # None = nothing is recorded
         self._reported_s = 0.0  # length of the clip in the last report
         self._offered = 0  # blocks; each counted by one thread
@@ -109,7 +114,7 @@ class Recorder(Actor[RecorderOrder]):
         ended_by = take.ended_by or ("" if clip or not keep else Translatable("Nothing was heard."))
         self._tell(ClipRecording(False, take.seconds, ended_by))
         if keep and clip is not None:
-            self._tell(ClipTaken(clip))
+            self._inspect(AddVoice(clip))
 
     def _write(self, block: _Block, *, late: bool) -> None:
         if self._take is None:

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.messages.commands import AddVoice
 from engine.messages.events import Event, Failed
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
-from engine.runtime.turn.facts import ClipTaken, Fact
+from engine.runtime.turn.facts import Fact
 from engine.runtime.workers import recorder as recorders
 from engine.runtime.workers.recorder import Recorder, RecorderOrder, Sink
 
@@ -20,9 +21,9 @@ class Room:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         monkeypatch.setenv("RUBATO_DATA", str(folder))
-        self.events: list[Event | Fact] = []
+        self.events: list[Event | Fact | AddVoice] = []
         self.sink: Sink | None = None
-        self.recorder = Recorder(self.events.append, self._tap)
+        self.recorder = Recorder(self.events.append, self._tap, self.events.append)
         self.folder = folder / "takes"
 
     def _tap(self, sink: Sink | None) -> None:
@@ -58,7 +59,7 @@ def test_a_clip_is_recorded_while_it_is_asked_for(room):
     room.hear(3)
     room.ask(RecordClip(on=False))
     (file,) = room.folder.iterdir()
-    assert room.events[-2:] == [ClipRecording(False, 3.0), ClipTaken(file)]
+    assert room.events[-2:] == [ClipRecording(False, 3.0), AddVoice(file)]
     assert room.sink is None
     room.ask(DropClip())
     assert list(room.folder.iterdir()) == []
