@@ -33,7 +33,6 @@ QUIET_S = 1.0  # the conversation is over this long after the end of the file, i
 READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
 STAND_IN_S = 2.0  # a substitute for a failed part starts loading well within this
 NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
-_ON_PARTS = (Loading, Ready, Failed)
 ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
 UNMUTE = "Unmute it in the window. Or give a recording to listen to, with --mic FILE."
 
@@ -89,8 +88,8 @@ class _Talk:
         self._show = show
         self._changed = threading.Condition()
         self._ready: set[Part] = set()
-        self._broken: dict[Part, Failed] = {}  # failed to load, without a substitute so far
-        self._held: dict[Part | None, Failed] = {}  # of those, not yet shown
+        # faults of parts that failed to load, without a substitute so far; not shown yet
+        self._broken: dict[Part | None, Failed] = {}
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
         self._progress_at = time.monotonic()  # time of the last loading progress
@@ -110,13 +109,12 @@ class _Talk:
 
     def on(self, factories: Factories) -> Factories:
         """Return these factories without a window, with the given files instead of devices."""
-        factories, microphone = replace(factories, has_window=False), self._microphone
+        microphone, is_file = self._microphone, self._loudspeaker is not None
+        others = _OtherDevices(factories.devices, microphone is None, not is_file)
+        factories = replace(factories, has_window=False, devices=others)
         if microphone is not None:
-            watch = _Loudspeakers(factories.devices)
-            factories = replace(factories, microphone=lambda name: microphone, devices=watch)
-        if self._loudspeaker is not None:
-            factories = replace(factories, loudspeaker=self._open_file, devices=_NoChange())
-        return factories
+            factories = replace(factories, microphone=lambda name: microphone)
+        return replace(factories, loudspeaker=self._open_file) if is_file else factories
 
     def _open_file(self, name: str) -> FileLoudspeaker:
         """Open the loudspeaker's file. DeviceError after a fault of it, such as a full disk."""
@@ -144,21 +142,10 @@ class _Talk:
 
     def receive(self, event: Event) -> None:
         with self._changed:
-            self._note(event)
+            shown = self._note(event)
             self._changed.notify_all()
-        self._tell(event)
-
-    def _tell(self, event: Event) -> None:
-        """Show an event. A fault that may prevent the conversation is shown only once a substitute
-        loads; otherwise it is raised.
-        """
-        before = self._held.pop(event.part, None) if isinstance(event, _ON_PARTS) else None
-        if before is not None:
-            self._show(before)
-        if isinstance(event, Failed) and event.part in NEEDED and not self.begun:
-            self._held[event.part] = event
-        else:
-            self._show(event)
+        for each in shown:
+            self._show(each)
 
     def wait_ready(self) -> None:
         """Wait until the microphone is open and the models have loaded."""
@@ -196,46 +183,46 @@ class _Talk:
             return False
         return self._phase is Phase.IDLE and time.monotonic() - self._idle_since > QUIET_S
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: Event) -> list[Event]:
+        """Return the events to show. A fault that may prevent the conversation is shown only once a
+        substitute loads; otherwise it is raised.
+        """
+        shown = list[Event]()
+        if isinstance(event, Loading | Ready | Failed) and event.part in self._broken:
+            shown.append(self._broken.pop(event.part))
         match event:
             case Ready(part=part):
                 self._ready.add(part)
-                self._broken.pop(part, None)
-            case Loading(part=part):
-                self._broken.pop(part, None)
+            case Loading():
                 self._progress_at = time.monotonic()
-            case Failed(part=part) if part in NEEDED:
+            case Failed(part=part) if part in NEEDED and not self.begun:
                 self._broken[part] = event
+                return shown
             case PhaseChanged(phase=phase):
                 self._phase = phase
                 self._idle_since = time.monotonic()
             case TurnEnded() if not event.rejoined:
                 self.turns.append(event)
-            case _:
-                pass  # all other events are only shown
+        return [*shown, event]
 
 
 @dataclass(frozen=True)
-class _Loudspeakers:
-    """Watches only the loudspeakers, because the microphone is a file."""
+class _OtherDevices:
+    """Watches only the devices that no file replaces."""
 
     monitor: DeviceMonitor
+    microphones: bool
+    loudspeakers: bool
 
     def poll(self) -> Devices | None:
         """See DeviceMonitor."""
-        devices = self.monitor.poll()
-        return None if devices is None else replace(devices, microphones=())
+        if (devices := self.monitor.poll()) is None:
+            return None
+        return Devices(
+            devices.microphones if self.microphones else (),
+            devices.loudspeakers if self.loudspeakers else (),
+        )
 
     def close(self) -> None:
         """See DeviceMonitor."""
         self.monitor.close()
-
-
-class _NoChange:
-    """Files are never plugged in or out."""
-
-    def poll(self) -> None:
-        """Return no change."""
-
-    def close(self) -> None:
-        """Nothing to release."""

@@ -10,13 +10,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, assert_never
 
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.names_file import in_force
-from engine.runtime.headless.rate_plan import RatePlan
 from engine.runtime.turn.breaks import Breaks
+from engine.settings import FAST_LIMIT, SLOWEST
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.word import Word
@@ -27,6 +28,10 @@ log = logging.getLogger(__name__)
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
+_STEP: Final = re.compile(r"\s*(\d+(?:\.\d*)?)\s*:\s*(own|\d+(?:\.\d*)?)\s*")
+_HINT: Final = (
+    "Write seconds:rate pairs with rates from 1 to 13 or 'own', for example 0:2,3:6,8:own."
+)
 _AT_ONCE: Final = 32  # words: reading 20,000 takes seconds; a voice looks some ten ahead
 
 
@@ -68,6 +73,48 @@ class SynthesisReport:
     underruns: int
     words: tuple[SpokenWord, ...]
     rate: tuple[RatePoint, ...]
+
+
+@dataclass(frozen=True)
+class RatePlan:
+    """Targets in SPS over the time of an utterance, each from a second of produced speech on; None
+    = the voice's own pace.
+    """
+
+    steps: tuple[tuple[float, float | None], ...] = ((0.0, None),)
+
+    def at(self, seconds: float) -> float | None:
+        """Return the target at this second of produced speech."""
+        target = None
+        for at_s, rate in self.steps:
+            if at_s <= seconds:
+                target = rate
+        return target
+
+
+def constant(rate: float | None) -> RatePlan:
+    """Return a plan with one rate from beginning to end."""
+    return RatePlan(((0.0, rate),))
+
+
+def parse(text: str) -> RatePlan:
+    """Parse a rate plan, "0:2,3:6". Before the first time the voice has its own pace. InvalidInput
+    names the wrong pair.
+    """
+    steps = list[tuple[float, float | None]]()
+    for pair in text.split(","):
+        match = _STEP.fullmatch(pair)
+        rate = None if match is None or match[2] == "own" else float(match[2])
+        if match is None or not (rate is None or SLOWEST <= rate <= FAST_LIMIT):
+            raise InvalidInput(
+                "Not a step of a rate plan: '{pair}'.", hint=_HINT, pair=pair.strip()[:40]
+            )
+        steps.append((float(match[1]), rate))
+    if any(later <= earlier for (earlier, _), (later, _) in pairwise(steps)):
+        raise InvalidInput(
+            "The times of the rate plan '{text}' do not rise.", hint=_HINT, text=text[:80]
+        )
+    return RatePlan(tuple(steps))
 
 
 @dataclass(frozen=True)
@@ -120,7 +167,8 @@ class OfflineSynthesis:
         self._request = request
         self._clock = clock or Clock()
         self._show = show
-        self._ear = _Ear()
+        self._underruns = 0
+        self._dry_at: float | None = None  # of the loudspeaker; None = it should be silent
         self._words: list[Word] = []
         self._onsets: list[Onset] = []
         self._rate: list[RatePoint] = []
@@ -143,7 +191,7 @@ class OfflineSynthesis:
                         self._note(step, target)
                         yield step
                     case Starved():
-                        self._ear.pause()
+                        self._dry_at = None  # the following silence is a pause, not an underrun
                         wait(supply.missing_s)
                     case Finished():
                         return
@@ -174,7 +222,7 @@ class OfflineSynthesis:
             first_packet_ms=round(self._first_packet_s * 1000, 2),
             rtf=round(self._busy_s / audio_s, 4),
             audio_s=round(audio_s, 3),
-            underruns=self._ear.underruns,
+            underruns=self._underruns,
             words=words,
             rate=tuple(self._rate),
         )
@@ -200,8 +248,10 @@ class OfflineSynthesis:
         now = self._clock.now()
         if self._samples == 0 and self._pushed_at is not None:
             self._first_packet_s = now - self._pushed_at
+        if self._dry_at is not None and now > self._dry_at:
+            self._underruns += 1
         seconds = len(frame.pcm) / self._model.info.sample_rate
-        self._ear.hear(seconds, now)
+        self._dry_at = max(now, self._dry_at or now) + seconds
         self._samples += len(frame.pcm)
         self._onsets += frame.onsets
         if target is not None and self._onsets:
@@ -258,24 +308,3 @@ class _Supply:
     def missing_s(self) -> float:
         """Seconds until the next word is due."""
         return max(0.0, self._next_at - self._clock.now())
-
-
-class _Ear:
-    """Counts underruns of a loudspeaker that began with the first samples."""
-
-    def __init__(self) -> None:
-        self.underruns = 0
-        self._dry_at: float | None = None  # None = nothing plays, and nothing should
-
-    def hear(self, seconds: float, now: float) -> None:
-        """Count a frame of this length that is ready now."""
-        if self._dry_at is None:
-            self._dry_at = now
-        elif now > self._dry_at:
-            self.underruns += 1
-            self._dry_at = now
-        self._dry_at += seconds
-
-    def pause(self) -> None:
-        """The words ran out: the following silence is a pause, not an underrun."""
-        self._dry_at = None

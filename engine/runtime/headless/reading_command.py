@@ -29,8 +29,7 @@ from engine.reading.audiobook import RecordedChapter, check_suffix, write_book
 from engine.reading.document import Document
 from engine.reading.shelf import Shelf
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.headless import rate_plan
-from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest
+from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest, constant, parse
 from engine.runtime.headless.recording import (
     ChapterSpeech,
     LoadedVoice,
@@ -238,9 +237,8 @@ def _opened(
     settings, of the document, or else of the chapter's text; release it afterwards.
     """
     speech = settings.speech
-    plan = rate_plan.constant(speech.rate)
-    if options.rate is not None:
-        plan = rate_plan.parse(f"0:{options.rate}")  # refuses a rate that no voice speaks
+    # parse() refuses a rate that no voice speaks
+    plan = constant(speech.rate) if options.rate is None else parse(f"0:{options.rate}")
     model = load_synthesiser(speech, factories)
     try:
         text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])

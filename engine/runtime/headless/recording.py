@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import soundfile
 
+from engine.atomic_write import replacement
 from engine.audio.base import Pcm
 from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.export.documents import write_error
@@ -220,18 +221,17 @@ def _write(part: Part, voice: LoadedVoice, is_cancelled: Callable[[], bool]) -> 
     chapter = replace(part.chapter, paragraphs=part.chapter.paragraphs[: part.end])
     speech = ChapterSpeech(*voice, chapter, Place(part.index, part.first))
     sample_rate = voice[0].info.sample_rate
-    temporary = part.file.with_suffix(".part")
     try:
-        with soundfile.SoundFile(
-            temporary, "w", sample_rate, channels=1, format="FLAC", subtype="PCM_16"
-        ) as file:
+        with (
+            replacement(part.file) as temporary,
+            soundfile.SoundFile(
+                temporary, "w", sample_rate, channels=1, format="FLAC", subtype="PCM_16"
+            ) as file,
+        ):
             for pcm in speech.pcm():
                 if is_cancelled():
                     raise Cancelled("The export was cancelled.")
                 file.write(np.clip(pcm, -1, 1))
             file.write(np.zeros(speech.pause, np.float32))
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        temporary.replace(part.file)
     except (OSError, soundfile.SoundFileError) as error:
         raise write_error(part.file, error) from error

@@ -20,8 +20,7 @@ from engine.asr.wake.training import Say, teach
 from engine.assets import packages
 from engine.audio.base import Pcm
 from engine.errors import AssetError
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
-from engine.runtime.headless.rate_plan import constant
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest, constant
 from engine.settings import SpeechSettings
 from engine.systems import ESPEAK, STARTER
 from engine.translatable import Translatable
