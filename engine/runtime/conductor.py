@@ -14,9 +14,11 @@ from typing import assert_never
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
 from engine.errors import EngineError
+from engine.export.documents import write
 from engine.llm.base import AssistantState
 from engine.messages import commands, events
 from engine.messages.commands import Command
+from engine.messages.conversations import HistoryCommand, Replay
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
 from engine.messages.reading import ReadingCommand
@@ -27,7 +29,6 @@ from engine.models.recommended import recommended
 from engine.runtime.effects import Effects
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
-from engine.runtime.host.conversations import Conversations
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.ringing import Ringing
@@ -78,15 +79,12 @@ class Conductor:
         self._timers = timers or Timers()
         deciding = (self._change, self._decide, self._attend)
         manage = self._workers.model_manager.post
-        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage, self._obey)
+        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage, self._receive)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
         )
         self._effects = Effects(self._workers, self._log, self._actions, port)
-        self._conversations = Conversations(
-            self._workers, self._log, self._effects, self._actions, port
-        )
         self._status = Status()
         self._preview = VoicePreview(self._workers, self._status, port)
         # Further effects of a change of a setting, beside the part that it applies to.
@@ -127,7 +125,7 @@ class Conductor:
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; only after stop()."""
-        self._conversations.write_now(path)
+        write(self._log.conversation(), path)
 
     def state(self) -> AssistantState:
         """Return the state for the skills; from any thread, as its values are replaced whole."""
@@ -157,19 +155,50 @@ class Conductor:
 
     # ------------------------------------------------------------------- the loop
 
-    def _receive(self, message: Inbound) -> None:
-        if self._over:
-            return
-        if isinstance(message, _Quit):
-            self._quit()
-        elif getattr(message, "turn", None) == PREVIEW:
-            self._preview.follow(message)
-        elif isinstance(message, Command):
-            self._obey(message)
-        elif isinstance(message, Fact):
-            self._learn(message)
-        else:
-            self._show(message)
+    def _receive(self, message: Inbound) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
+        workers = self._workers
+        match message:
+            case _ if self._over:
+                pass
+            case _Quit():
+                self._quit()
+            case _ if getattr(message, "turn", None) == PREVIEW:
+                self._preview.follow(message)
+            case commands.SendText():
+                self._effects.ask(message, self._floor)
+            case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
+                pass  # the timer that rings first; a reply at the next key press
+            case commands.StopReply() | commands.PressTalk():
+                self._preview.stop_preview()
+                self._decide(message)
+            case commands.ReleaseTalk():
+                self._decide(message)
+            case commands.ChangeSetting(key, value, origin):
+                self._apply(((key, value),), origin)
+            case commands.Speak():
+                self._effects.speak(message)
+            case commands.NewConversation():
+                self._effects.switch(message)
+            case commands.Export(path):
+                self._effects.export(path)
+            case Replay():
+                self._effects.replay(message, self._floor)
+            case commands.AddVoice() | commands.CancelClip():
+                workers.background.post(message)
+            case _ if isinstance(message, VoiceCommand):
+                self._preview.handle(message)
+            case _ if isinstance(message, TimerCommand):
+                self._timers.change(message)
+            case _ if isinstance(message, ReadingCommand):
+                self._effects.reading.on(message)
+            case _ if isinstance(message, ModelCommand):
+                workers.model_manager.post(message)
+            case _ if isinstance(message, HistoryCommand):
+                workers.history_writer.post(message)
+            case _ if isinstance(message, Fact):
+                self._learn(message)
+            case _:
+                self._show(message)
 
     def _tick(self) -> float | None:
         if self._over:
@@ -205,31 +234,6 @@ class Conductor:
         self._emit(events.Stopped())
 
     # ------------------------------------------------------------------- messages
-
-    def _obey(self, command: Command) -> None:
-        workers = self._workers
-        match command:
-            case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
-                pass  # the timer that rings first; a reply at the next key press
-            case commands.StopReply() | commands.PressTalk():
-                self._preview.stop_preview()
-                self._decide(command)
-            case commands.ReleaseTalk():
-                self._decide(command)
-            case commands.ChangeSetting(key, value, origin):
-                self._apply(((key, value),), origin)
-            case commands.AddVoice() | commands.CancelClip():
-                workers.background.post(command)
-            case _ if isinstance(command, VoiceCommand):
-                self._preview.handle(command)
-            case _ if isinstance(command, TimerCommand):
-                self._timers.change(command)
-            case _ if isinstance(command, ReadingCommand):
-                self._effects.reading.on(command)
-            case _ if isinstance(command, ModelCommand):
-                workers.model_manager.post(command)
-            case _:
-                self._conversations.on(command, self._floor)
 
     def _learn(self, fact: Fact) -> None:
         """Pass facts for the rules to them, and act on the others."""
@@ -280,7 +284,7 @@ class Conductor:
                 self._apply(changes, anew=True)
                 self._workers.model_manager.post(ListModels())  # another model is in use now
             case facts.ConversationRead() | facts.ConversationGone():
-                self._conversations.on(fact, self._floor)
+                self._effects.switch(fact)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio
                 names = (microphones, loudspeakers, audio.microphone, audio.loudspeaker)
