@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.llm.base import AssistantState
-from engine.messages.events import Event
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import LiveControls
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ears.ears import Ears
@@ -22,7 +20,7 @@ from engine.runtime.workers.model_manager import ModelManager
 from engine.runtime.workers.reader import Reader
 from engine.runtime.workers.recorder import Recorder, Tap
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -75,7 +73,7 @@ def _ended(name: str, member: Actor[Any]) -> bool:
 def assemble(
     factories: Factories,
     settings: Settings,
-    tell: Callable[[Fact | Event], None],
+    tell: Tell,
     state: Callable[[], AssistantState],
     in_force: Callable[[], Settings],
 ) -> Workers:

@@ -25,7 +25,7 @@ from engine.llm.base import (
 from engine.llm.skills.speech_wishes import speech_wish
 from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import Notice, UseWindow
+from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, UseModel
 from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
@@ -137,28 +137,8 @@ class Actions:
         wish = ring_wish(said, self._state()) or speech_wish(said)
         if wish is None:
             return False
-        before = self._settings().speech.rate
         self.apply(wish, turn)
-        if isinstance(wish, ChangeRate):
-            self._note_rate(before)
-        elif isinstance(wish, ChangeVolume):
-            percent = f"{self._settings().audio.volume:.0%}".rstrip("%")
-            self._emit(Notice.of("volume: {percent} %", percent=percent))
         return True
-
-    def _note_rate(self, before: float | None) -> None:
-        """Show the result of a wish that gets no reply: "slower: 3.3"."""
-        rate = self._settings().speech.rate
-        said = f"{rate:.1f}" if rate is not None else ""
-        if rate is None:
-            notice = Notice.of("own pace")
-        elif rate == before:
-            notice = Notice.of("as before: {rate}", rate=said)
-        elif rate < (before or USUAL_SPS):
-            notice = Notice.of("slower: {rate}", rate=said)
-        else:
-            notice = Notice.of("faster: {rate}", rate=said)
-        self._emit(notice)
 
     def silences_ring(self, said: str) -> bool:
         """Return whether the words dismiss or snooze a ringing timer."""

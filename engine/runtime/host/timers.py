@@ -170,11 +170,7 @@ class Timers:
             self._saved = read_timers(self._path) if self._path else ()
         except InvalidInput as error:
             tell(Failed.of(error))
-        for timer in self._saved:
-            taken = {each.number for each in self._timers}
-            free = timer.number and timer.number not in taken
-            number = timer.number if free else max(taken, default=0) + 1
-            self._timers = [*self._timers, replace(timer, number=number)]
+        self._timers = list(self._saved)
 
     def _let(
         self, numbers: tuple[int, ...], change: Callable[[float, bool], tuple[float, bool]]
@@ -289,8 +285,6 @@ def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
 def _timer(content: object) -> TimerSet:
     """Parse a timer. ValueError."""
     timer = build(TimerSet, content, ignore_unknown=True)
-    if isinstance(content, dict) and content.pop("by_clock", False):  # of an older version
-        timer = replace(timer, local=_local(timer.due))
     times = (timer.due, timer.seconds, timer.paused_s or 0.0, timer.rang_at or 0.0)
     if not all(0 <= each <= LATEST for each in times):
         raise ValueError("a time is out of range")

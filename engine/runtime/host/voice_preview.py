@@ -197,11 +197,10 @@ class VoicePreview:
         """A voice was renamed, removed, restored, imported or made again."""
         chosen = self._port.settings().speech.voice
         if name and name.casefold() == chosen.casefold():
-            if not now:
-                self._removed_chosen = name
             if now != chosen:
                 self._port.change(VOICE, now)
             if not now:
+                self._removed_chosen = name
                 self._port.emit(
                     Notice.of("{name} was removed; the default voice speaks now.", name=name)
                 )

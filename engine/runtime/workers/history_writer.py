@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TypeVar, assert_never
 
 from engine.errors import EngineError, HistoryError
-from engine.export.conversation import Conversation
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import LISTED, Place, Store, write_all
 from engine.messages.commands import NewConversation
@@ -29,10 +28,10 @@ from engine.messages.conversations import (
     RenameConversation,
     Turn,
 )
-from engine.messages.events import Event, Failed, Notice
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.messages.events import Failed, Notice
+from engine.runtime.turn.facts import ConversationGone, ConversationRead
 from engine.runtime.workers.voice.orders import PREVIEW
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import HistorySettings
 from engine.translatable import Translatable
 
@@ -115,7 +114,7 @@ class HistoryWriter(Actor[HistoryOrder]):
     def __init__(
         self,
         path: Path | None,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
@@ -172,7 +171,16 @@ class HistoryWriter(Actor[HistoryOrder]):
             self._earlier.append(self._present)
         self._present = _Notes()
         if isinstance(change, ConversationRead):
-            self._present = _reopened(change)
+            began, turns = change.kept.began, change.kept.turns
+            places = (Place(change.conversation, row) for row in change.rows)
+            self._present = _Notes(
+                {
+                    turn.number: KeepTurn(began, turn, began.timestamp() + turn.start_s)
+                    for turn in turns
+                },
+                dict(zip((turn.number for turn in turns), places, strict=False)),
+                last=Place(change.conversation, 0),
+            )
         self._forget_old()
         self._tell(ConversationsChanged())
 
@@ -185,7 +193,11 @@ class HistoryWriter(Actor[HistoryOrder]):
                     kept, rows = self._with_file(
                         lambda store: (store.read(conversation), store.rows(conversation))
                     )
-                    self._tell(ConversationRead(conversation, numbered_below_zero(kept), rows))
+                    # the past of a running conversation, whose turns count from 1
+                    first = PREVIEW - len(kept.turns)  # that one number below zero is taken
+                    turns = [replace(each, number=n) for n, each in enumerate(kept.turns, first)]
+                    kept = replace(kept, turns=tuple(turns))
+                    self._tell(ConversationRead(conversation, kept, rows))
             case RenameConversation(conversation, title):
                 self._with_file(lambda store: store.rename(conversation, title))
                 self._tell(ConversationsChanged())
@@ -317,21 +329,3 @@ class HistoryWriter(Actor[HistoryOrder]):
         return HistoryError(
             "Keeping conversations failed: {error}", hint="Please report this.", error=error
         )
-
-
-def _reopened(read: ConversationRead) -> _Notes:
-    """Return the state of a conversation that continues."""
-    began, turns = read.kept.began, read.kept.turns
-    places = (Place(read.conversation, row) for row in read.rows)
-    return _Notes(
-        {turn.number: KeepTurn(began, turn, began.timestamp() + turn.start_s) for turn in turns},
-        dict(zip((turn.number for turn in turns), places, strict=False)),
-        last=Place(read.conversation, 0),
-    )
-
-
-def numbered_below_zero(kept: Conversation) -> Conversation:
-    """Number the turns as the past of a running conversation, whose turns count from 1."""
-    first = PREVIEW - len(kept.turns)  # that one number below zero is taken
-    turns = (replace(turn, number=number) for number, turn in enumerate(kept.turns, first))
-    return replace(kept, turns=tuple(turns))

@@ -19,6 +19,7 @@ from engine.llm.base import (
     Delta,
     LanguageModel,
     LearnSound,
+    Mark,
     Message,
     Remark,
     Retraction,
@@ -40,7 +41,7 @@ from engine.runtime.turn.facts import (
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import AUTO, LanguageModelSettings, load_key
 from engine.text.names.entries import Name, Names
 from engine.text.paced import Growth, PacedText
@@ -75,7 +76,7 @@ class LanguageModelWorker(Actor[Task]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         say: Callable[[SpeechOrder], None],
         state: Callable[[], AssistantState],
     ) -> None:
@@ -96,7 +97,7 @@ class LanguageModelWorker(Actor[Task]):
         self._choices = 0  # number of choices, and the end; counted by the posting thread
         self._history: tuple[Message, ...] = ()  # of the next question
         self._at_ease = False  # the floor is free, and nothing else is being loaded
-        self._readying: Generator[None] | None = None  # None = ready, or not requested
+        self._readying: Generator[None, None, None] | None = None  # None = ready, or not requested
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         # of the last reply, also after a voice has cut it: it may go on; None = closed
@@ -197,7 +198,11 @@ class LanguageModelWorker(Actor[Task]):
         self._written, self._private = "", False
         while reply.ending is None and (delta := next(self._deltas, None)) is not None:
             reply.move()
-            self._on_delta(reply, delta)
+            if isinstance(delta, TextDelta):
+                self._private = self._private or delta.private
+                self._grow(reply, self._text.push(delta.text))
+            else:
+                self._on_mark(reply, delta)
         if reply.ending is None:
             self._end_words(reply)
             reply.written = reply.ending is None
@@ -250,11 +255,8 @@ class LanguageModelWorker(Actor[Task]):
                     yield TextDelta(f"I can't answer that: {self._model.fault}")
                     return
 
-    def _on_delta(self, reply: Reply, delta: Delta) -> None:
-        match delta:
-            case TextDelta(text, private):
-                self._private = self._private or private
-                self._grow(reply, self._text.push(text))
+    def _on_mark(self, reply: Reply, mark: Mark) -> None:
+        match mark:
             case Retraction():
                 self._retract(reply)
             case ThoughtDelta(text):
@@ -264,12 +266,12 @@ class LanguageModelWorker(Actor[Task]):
             case Unanswered():
                 self._send(ModelWanted(reply.turn))
             case Remark():
-                self._send(delta)
+                self._send(mark)
             case LearnSound(written, said):  # the answer says it so already
                 self._text = self._new_text(reply, (Name(written, said),))
-                self._send(ActionAsked(reply.turn, delta))
+                self._send(ActionAsked(reply.turn, mark))
             case _:
-                self._send(ActionAsked(reply.turn, delta))
+                self._send(ActionAsked(reply.turn, mark))
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""

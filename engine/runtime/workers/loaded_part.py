@@ -13,9 +13,9 @@ import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
 from engine.machine import return_freed_memory
-from engine.messages.events import Event, Failed, Loading, Notice, Ready
+from engine.messages.events import Failed, Loading, Notice, Ready
 from engine.messages.words import Part
-from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.worker import Tell
 from engine.settings import PartSettings, load_key
 from engine.translatable import Progress, Translatable, mark
 
@@ -60,7 +60,7 @@ class LoadedPart(Generic[S, P]):
     def __init__(
         self,
         part: Part,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         *,
         load: Callable[[S, Progress], P],
         use: Callable[[P, S], str],

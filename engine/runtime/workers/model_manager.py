@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from engine.errors import Cancelled, EngineError
-from engine.messages.events import Event, Notice
+from engine.messages.events import Notice
 from engine.messages.models import (
     Activity,
     AddModel,
@@ -34,8 +34,8 @@ from engine.models.choice import changes
 from engine.models.listing import entries, entry, this_machine
 from engine.models.recommended import recommendation
 from engine.models.servers import ServedModel, find_served
-from engine.runtime.turn.facts import Fact, ModelChosen
-from engine.runtime.workers.worker import Actor, Worker
+from engine.runtime.turn.facts import ModelChosen
+from engine.runtime.workers.worker import Actor, Tell, Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined
@@ -54,9 +54,7 @@ _Job = _Fetch | VerifyModel
 class ModelManager(Actor[ModelCommand]):
     """Knows which models are wanted; all other state is on the disk."""
 
-    def __init__(
-        self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
-    ) -> None:
+    def __init__(self, tell: Tell, settings: Callable[[], Settings]) -> None:
         """`settings` returns those in force, which say what models are in use; from any thread."""
         super().__init__("model manager", tell)
         self._settings = settings

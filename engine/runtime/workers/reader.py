@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 from engine.errors import EngineError, InvalidInput
 from engine.languages import ENGLISH
 from engine.llm.base import AssistantState
-from engine.messages.events import Event, Failed, Notice
+from engine.messages.events import Failed, Notice
 from engine.messages.reading import (
     Chapter,
     ChapterShown,
@@ -33,11 +33,11 @@ from engine.messages.reading import (
 from engine.messages.words import Ending
 from engine.names_file import in_force
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import DocumentEnded, Fact, ReplyEnded, SectionBegun, WordsReady
+from engine.runtime.turn.facts import DocumentEnded, ReplyEnded, SectionBegun, WordsReady
 from engine.runtime.turn.places import Book, Section
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import AUTO
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT
@@ -85,7 +85,7 @@ class Reader(Actor[ReaderTask]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         say: Callable[[SpeechOrder], None],
         state: Callable[[], AssistantState],
     ) -> None:

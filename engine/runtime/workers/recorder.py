@@ -13,10 +13,8 @@ from engine.audio.base import Pcm
 from engine.audio.clips.take import Take, forget
 from engine.errors import DeviceError, EngineError
 from engine.messages.commands import AddVoice
-from engine.messages.events import Event
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
-from engine.runtime.turn.facts import Fact
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 
@@ -49,7 +47,7 @@ class Recorder(Actor[RecorderOrder]):
 
     def __init__(
         self,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         tap: Callable[[Sink | None], None],
         inspect: Callable[[AddVoice], None],
     ) -> None:

@@ -21,6 +21,7 @@ from engine.runtime.turn.facts import Fact
 logger = logging.getLogger(__name__)
 
 M = TypeVar("M")
+Tell = Callable[[Fact | Event], None]  # reports to the conductor
 
 RETRY_S = 0.05  # after a fault: soon enough to continue, long enough not to spin
 SLOWEST_RETRY_S = 10.0
@@ -107,7 +108,7 @@ class Actor(ABC, Generic[M]):
     its objects at the end (`_release`) and report faults differently (`_fail`).
     """
 
-    def __init__(self, name: str, tell: Callable[[Fact | Event], None]) -> None:
+    def __init__(self, name: str, tell: Tell) -> None:
         self._tell = tell
         self._worker: Worker[M] = Worker(
             name, handle=self._handle, tick=self._tick, report=self._report

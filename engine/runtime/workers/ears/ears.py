@@ -6,7 +6,6 @@ microphone's input.
 """
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
@@ -17,10 +16,10 @@ from engine.audio.base import Microphone, Pcm
 from engine.audio.echo.canceller import Cleaning
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages.events import Event, Failed, Levels, Notice, Ready
+from engine.messages.events import Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import EchoCancelled, Fact, InterimTranscript, SpeechGoesOn
+from engine.runtime.turn.facts import EchoCancelled, InterimTranscript, SpeechGoesOn
 from engine.runtime.turn.floor import (
     Attend,
     CloseUtterance,
@@ -40,7 +39,7 @@ from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.recorder import Tap
 from engine.runtime.workers.voice.loudspeakers import FlapGuard
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
 
@@ -64,9 +63,7 @@ EarJob = EarOrder | Tap | InterimTranscript
 class Ears(Actor[EarJob]):
     """Owns the microphone and the voice-activity detector, and has a transcriber."""
 
-    def __init__(
-        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
-    ) -> None:
+    def __init__(self, factories: Factories, tell: Tell, controls: LiveControls) -> None:
         super().__init__("listener", tell)
         self._factories = factories
         self._transcriber = Transcriber(factories, tell, self.post)

@@ -17,10 +17,10 @@ from engine.audio.base import Pcm
 from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
 from engine.machine import return_freed_memory
-from engine.messages.events import Event, Failed, PartialTranscript
+from engine.messages.events import Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
+from engine.runtime.turn.facts import InterimTranscript, Peeked, Transcribed
 from engine.runtime.turn.floor import (
     CloseUtterance,
     DropUtterance,
@@ -28,7 +28,7 @@ from engine.runtime.turn.floor import (
     OpenUtterance,
 )
 from engine.runtime.workers.loaded_part import LoadedPart
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it is the fallback
@@ -53,7 +53,7 @@ class Transcriber(Actor[Job]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         judge: Callable[[InterimTranscript], None],
     ) -> None:
         """`judge` gets the interim transcript of every pause, which may be over by then."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from engine.asr.base import SAMPLE_RATE, KeywordSpotter
 from engine.audio.base import Pcm
 from engine.errors import EngineError
-from engine.messages.events import Event, Failed, SleepChanged
-from engine.runtime.turn.facts import Fact
+from engine.messages.events import Failed, SleepChanged
+from engine.runtime.workers.worker import Tell
 from engine.settings import WakeSettings
 
 
@@ -21,7 +21,7 @@ class WakeGate:
     def __init__(
         self,
         spotter: Callable[[WakeSettings], KeywordSpotter],
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
     ) -> None:
         self._make = spotter
         self._tell = tell

@@ -11,13 +11,14 @@ from threading import Lock
 
 from engine.errors import EngineError, ModelError, SynthesisError
 from engine.languages import ENGLISH
-from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
+from engine.messages.events import Loading, Notice, Ready, VoicesChanged
 from engine.messages.voices import Mix
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.breaks import Breaks
-from engine.runtime.turn.facts import Fact, VoiceAdopted
+from engine.runtime.turn.facts import VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
+from engine.runtime.workers.worker import Tell
 from engine.settings import SpeechSettings
 from engine.translatable import Progress, Translatable
 from engine.tts import pick, voices
@@ -40,7 +41,7 @@ from engine.tts.voice_lookup import (
 class LoadedVoice:
     """Empty at first; load() fills it."""
 
-    def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+    def __init__(self, factories: Factories, tell: Tell) -> None:
         self._factories = factories
         self._tell = tell
         self._model: LoadedPart[SpeechSettings, TtsModel] = LoadedPart(

@@ -6,7 +6,6 @@ synthesiser is loaded between two replies, the newest choice only.
 """
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import assert_never
 
@@ -15,10 +14,10 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.other_voice import OtherVoice
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
-from engine.messages.events import Event, Failed, RateMeasured, Ready
+from engine.messages.events import Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
+from engine.runtime.turn.facts import AudioQueued, ReplyAudible, ReplyEnded, WordBegan
 from engine.runtime.turn.floor import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import LiveControls, Reply
@@ -36,7 +35,7 @@ from engine.runtime.workers.voice.orders import (
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.ring import Ring
 from engine.runtime.workers.voice.utterance import Unspoken, Utterance, rewound_frames
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import SpeechSettings
 from engine.tts.base import AudioFrame, Finished, Starved
 from engine.tts.rate import paced
@@ -48,9 +47,7 @@ TICK_S = 0.01  # interval of showing words and writing to the ring
 class SpeechWorker(Actor[SpeechOrder]):
     """Owns the synthesiser and the loudspeaker."""
 
-    def __init__(
-        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
-    ) -> None:
+    def __init__(self, factories: Factories, tell: Tell, controls: LiveControls) -> None:
         super().__init__("speaker", tell)
         self._factories = factories
         self._controls = controls
