@@ -77,7 +77,8 @@ def test_the_contracts_on_imports_are_in_force():
 
 PURE = ("engine/text/", "engine/nn/", "engine/runtime/turn/rules.py")
 PURE += ("engine/runtime/turn/facts.py", "engine/runtime/turn/floor.py")
-PURE += ("engine/runtime/turn/waiting.py", "engine/runtime/turn/record.py")
+PURE += ("engine/runtime/turn/orders.py", "engine/runtime/turn/waiting.py")
+PURE += ("engine/runtime/turn/record.py",)
 NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.

@@ -38,8 +38,9 @@ from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
 from engine.runtime.turn import facts, rules, waiting
 from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.floor import EndTurn, Floor, ReadOut, attention
+from engine.runtime.turn.floor import Floor, attention
 from engine.runtime.turn.log import TurnLog
+from engine.runtime.turn.orders import EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
 from engine.settings import Changes, SettingKey, Settings, Value

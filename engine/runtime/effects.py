@@ -29,8 +29,8 @@ from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.reading import Reading
 from engine.runtime.threads import Workers
-from engine.runtime.turn import facts
-from engine.runtime.turn import floor as orders
+from engine.runtime.turn import facts, orders
+from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.background import WriteConversation
@@ -64,7 +64,7 @@ class Effects:
 
     # ---------------------------------------------------------------------- requests
 
-    def ask(self, command: SendText, floor: orders.Floor) -> None:
+    def ask(self, command: SendText, floor: Floor) -> None:
         """Begin a turn with a typed question. During a reply it may be a wish about its sound."""
         command = replace(command, text=_usable(command.text))
         if not command.text:
@@ -91,7 +91,7 @@ class Effects:
                 self.private_texts.add(text)
             self._decide(replace(command, text=text))
 
-    def replay(self, asked: Replay, floor: orders.Floor) -> None:
+    def replay(self, asked: Replay, floor: Floor) -> None:
         """Replay a reply unless somebody speaks. InvalidInput if no text follows that position."""
         text = self._log.reply_from(asked.turn, asked.start)
         if not text.strip() or asked.start < 0:

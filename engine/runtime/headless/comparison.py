@@ -26,17 +26,8 @@ from engine.text.paced import PacedText
 from engine.text.speakable import nothing_to_say
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
+from engine.tts import delays
 from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
-from engine.tts.delays import (
-    TimedFrame,
-    longest_s,
-    real_time_factor,
-    speak,
-    syllables_of,
-    timing,
-    traced,
-    words_before_sound,
-)
 
 logger = logging.getLogger(__name__)
 _COMPARED: Final = (*(each.name for each in SYSTEMS), LLMVOX_PUBLISHED, ESPEAK, KOKORO)
@@ -167,16 +158,16 @@ class _Take:
     model: TtsModel
     voice: Voice
     tell: Tell
-    made: list[TimedFrame] = field(default_factory=list)
+    made: list[delays.TimedFrame] = field(default_factory=list)
     lost: bool = False
 
     def frames(self, wait: Callable[[float], None]) -> Iterator[AudioFrame]:
         """See Spoken."""
         texts = [word.text for word in self.stage.words]
-        left_s = longest_s(texts)
+        left_s = delays.longest_s(texts)
         shown_at = self.stage.clock.now()
         with self.model.open(self.voice, seed=self.stage.settings.speech.seed) as session:
-            for each in speak(session, texts, self._waiting(wait)):
+            for each in delays.speak(session, texts, self._waiting(wait)):
                 self.made.append(each)
                 left_s -= len(each.frame.pcm) / self.model.info.sample_rate
                 self.lost = left_s < 0
@@ -196,16 +187,18 @@ class _Take:
         if not self.made:
             return self.before
         texts = [word.text for word in self.stage.words]
-        trace = traced(texts, self.made, self.model.info.sample_rate)
-        found = timing(trace, self.stage.recital.word_delay_ms / 1000)
+        trace = delays.traced(texts, self.made, self.model.info.sample_rate)
+        found = delays.timing(trace, self.stage.recital.word_delay_ms / 1000)
         begin_s, end_s = trace.speech
         begun = sum(len(each.frame.onsets) for each in self.made)  # words
         return replace(
             self.before,
             first_sound_ms=1000 * found.first_audible_s,
-            words_before=words_before_sound(trace),
-            share=real_time_factor(trace),
-            rate=syllables_of(texts[:begun]) / (end_s - begin_s) if end_s > begin_s else None,
+            words_before=delays.words_before_sound(trace),
+            share=delays.real_time_factor(trace),
+            rate=delays.syllables_of(texts[:begun]) / (end_s - begin_s)
+            if end_s > begin_s
+            else None,
             seconds=sum(frame.seconds for frame in trace.frames),
             dry_ms=1000 * found.dry_s,
             note=_LOST if self.lost else "",

@@ -10,18 +10,7 @@ from typing import assert_never
 
 from engine import names_file
 from engine.errors import InvalidInput
-from engine.llm.base import (
-    Action,
-    AssistantState,
-    ChangeRate,
-    ChangeVolume,
-    ChooseVoice,
-    ForgetSound,
-    LearnSound,
-    RememberName,
-    StartTimer,
-    StopSpeaking,
-)
+from engine.llm import base as llm
 from engine.llm.skills.speech_wishes import speech_wish
 from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.commands import ChangeSetting
@@ -35,10 +24,10 @@ from engine.settings import SLOWEST, SettingKey, Settings, value_of
 from engine.text.names.entries import Name, Names
 
 # The settings that actions change, in the order of restoring: a voice changes its rate too.
-_KEYS: dict[str, set[type[Action]]] = {
-    SettingKey.VOLUME: {ChangeVolume},
-    SettingKey.VOICE: {ChooseVoice},
-    SettingKey.RATE: {ChangeRate, ChooseVoice},
+_KEYS: dict[str, set[type[llm.Action]]] = {
+    SettingKey.VOLUME: {llm.ChangeVolume},
+    SettingKey.VOICE: {llm.ChooseVoice},
+    SettingKey.RATE: {llm.ChangeRate, llm.ChooseVoice},
 }
 USUAL_SPS = 4.0  # base of "slower" if the voice has its own pace
 
@@ -66,7 +55,7 @@ class Actions:
         """The name of the user; empty = unknown."""
         return self._private_name or self._settings().person.name
 
-    def apply(self, action: Action, turn: int | None = None) -> None:
+    def apply(self, action: llm.Action, turn: int | None = None) -> None:
         """Apply an action; with a turn, undo() can revert it. InvalidInput for an unknown voice."""
         if turn is not None:
             if self._applied is None or self._applied.turn != turn:
@@ -76,26 +65,26 @@ class Actions:
             self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
                 self._applied.keys[action.key] = None
-            elif isinstance(action, LearnSound | ForgetSound):
+            elif isinstance(action, llm.LearnSound | llm.ForgetSound):
                 self._applied.sounds.add(action.written)
         self._carry_out(action, self._state())
 
-    def _carry_out(self, action: Action, state: AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _carry_out(self, action: llm.Action, state: llm.AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
         match action:
-            case ChangeRate():
+            case llm.ChangeRate():
                 self._change(SettingKey.RATE, _rate(action, state))
-            case ChangeVolume(by, to):
+            case llm.ChangeVolume(by, to):
                 wanted = to if to is not None else state.volume + (by or 0.0)
                 self._change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
-            case ChooseVoice(name):
+            case llm.ChooseVoice(name):
                 self._change(SettingKey.VOICE, _voice(name, state.voices))
-            case StartTimer():
+            case llm.StartTimer():
                 self._timers.start(action)
             case CancelTimers() | PauseTimers() | ExtendTimers():
                 self._timers.change(action)
-            case RememberName(name):
+            case llm.RememberName(name):
                 self._remember(name)
-            case LearnSound() | ForgetSound():
+            case llm.LearnSound() | llm.ForgetSound():
                 self._change_sound(action)
             case ChangeSetting(key, value):
                 self._change(key, value)
@@ -105,7 +94,7 @@ class Actions:
                 self._manage_models(action)
             case OpenDocument() | ReadAloud() | PauseReading() | SkipReading():
                 self._read(action)
-            case StopSpeaking():
+            case llm.StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply
             case _:
                 assert_never(action)
@@ -118,14 +107,14 @@ class Actions:
             self._change(SettingKey.NAME, name)
             _hear_name(before, name)
 
-    def _change_sound(self, action: LearnSound | ForgetSound) -> None:
+    def _change_sound(self, action: llm.LearnSound | llm.ForgetSound) -> None:
         """Change the list of names. InvalidInput in a private conversation, which saves none."""
         if self._private:
             raise InvalidInput(
                 "A private conversation keeps no names.",
                 hint="Add it on the page of names in the settings.",
             )
-        if isinstance(action, LearnSound):
+        if isinstance(action, llm.LearnSound):
             names_file.add([Name(action.written, action.said)])
         else:
             names_file.remove(action.written)
@@ -155,9 +144,9 @@ class Actions:
             self._change(key, value_of(applied.before, key))
         if applied.sounds:
             names_file.restore(applied.sounds, applied.names)
-        if RememberName in applied.kinds:
+        if llm.RememberName in applied.kinds:
             self._remember(applied.person)
-        if applied.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
+        if applied.kinds & {llm.StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
             self._timers.restore(applied.timers)
 
 
@@ -170,7 +159,7 @@ class _Applied:
     person: str
     timers: tuple[TimerSet, ...]
     names: Names
-    kinds: set[type[Action]] = field(default_factory=set)
+    kinds: set[type[llm.Action]] = field(default_factory=set)
     sounds: set[str] = field(default_factory=set)  # names whose sound was changed
     keys: dict[str, None] = field(default_factory=dict)  # keys of settings, in the order of changes
 
@@ -186,7 +175,7 @@ def _hear_name(before: str, name: str) -> None:
         names_file.add([Name(name)])
 
 
-def _rate(action: ChangeRate, state: AssistantState) -> float | None:
+def _rate(action: llm.ChangeRate, state: llm.AssistantState) -> float | None:
     if action.by is None and action.to is None:
         return None
     wanted = action.to if action.to is not None else (state.rate or USUAL_SPS) + (action.by or 0.0)

@@ -18,16 +18,7 @@ from engine.messages.conversations import ReplayEnded, Turn, WordReplayed
 from engine.messages.events import ReplyDelta, ReplyRetracted, TurnEnded, WordHeard
 from engine.messages.reading import PlaceReached
 from engine.messages.words import Ending
-from engine.runtime.turn.facts import (
-    AudioQueued,
-    LoggedFact,
-    ReplayAsked,
-    ReplyAudible,
-    ReplyGrew,
-    Transcribed,
-    WordBegan,
-    WordsReady,
-)
+from engine.runtime.turn import facts
 from engine.runtime.turn.floor import reply_words
 from engine.runtime.turn.places import PlacedWord
 from engine.runtime.turn.record import TurnRecord, as_messages
@@ -116,20 +107,20 @@ class TurnLog:
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def record_fact(self, fact: LoggedFact) -> Shown | WordReplayed | None:
+    def record_fact(self, fact: facts.LoggedFact) -> Shown | WordReplayed | None:
         """Record a fact about a turn; return the event for the host, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
             return None
-        if record.replayed is not None and isinstance(fact, ReplyGrew | WordBegan):
+        if record.replayed is not None and isinstance(fact, facts.ReplyGrew | facts.WordBegan):
             return _replayed(record, record.replayed, fact)
         return self._record_fact(record, fact)
 
-    def _record_fact(self, record: TurnRecord, fact: LoggedFact) -> Shown | None:
+    def _record_fact(self, record: TurnRecord, fact: facts.LoggedFact) -> Shown | None:
         match fact:
-            case Transcribed(at=at):
+            case facts.Transcribed(at=at):
                 record.times["transcript"] = at
-            case ReplyGrew(turn, text, at):
+            case facts.ReplyGrew(turn, text, at):
                 record.reply += text
                 record.private = record.private or fact.private
                 record.times.setdefault("first_token", at)
@@ -137,14 +128,14 @@ class TurnLog:
             case ReplyRetracted():
                 record.retract()
                 return fact
-            case WordsReady(_, words, at):
+            case facts.WordsReady(_, words, at):
                 record.words.extend(words)
                 record.times.setdefault("first_word", at)
-            case AudioQueued(at=at):
+            case facts.AudioQueued(at=at):
                 record.times["first_audio"] = at
-            case ReplyAudible(at=at):
+            case facts.ReplyAudible(at=at):
                 record.times["heard"] = at
-            case WordBegan(turn, word):
+            case facts.WordBegan(turn, word):
                 record.began.append(fact)
                 if isinstance(word, PlacedWord):
                     return PlaceReached(word.place)
@@ -298,10 +289,10 @@ class TurnLog:
 
 
 def _replayed(
-    record: TurnRecord, asked: ReplayAsked, fact: ReplyGrew | WordBegan
+    record: TurnRecord, asked: facts.ReplayAsked, fact: facts.ReplyGrew | facts.WordBegan
 ) -> WordReplayed | None:
     """Record a fact about a replayed reply; only audible words become events."""
-    if isinstance(fact, ReplyGrew):
+    if isinstance(fact, facts.ReplyGrew):
         return None
     record.began.append(fact)
     return WordReplayed(asked.of, fact.word.start + asked.start, fact.word.end + asked.start)

@@ -14,30 +14,12 @@ from typing import assert_never
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.languages import ENGLISH
-from engine.llm.base import (
-    AssistantState,
-    Delta,
-    LanguageModel,
-    LearnSound,
-    Mark,
-    Message,
-    Remark,
-    Retraction,
-    StillLoading,
-    TextDelta,
-    ThoughtDelta,
-    Unanswered,
-)
+from engine.llm import base as llm
 from engine.messages.events import Event, Failed, ModelWanted, Notice, ReplyRetracted, Thought
 from engine.messages.words import Part
 from engine.names_file import in_force
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import (
-    ActionAsked,
-    Fact,
-    ReplyGrew,
-    WordsReady,
-)
+from engine.runtime.turn import facts
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
@@ -56,7 +38,7 @@ BUILT_IN = "skills"  # needs no download, so it is the fallback
 class GetReady:
     """The floor is free: prepare for a question after this history."""
 
-    history: tuple[Message, ...]
+    history: tuple[llm.Message, ...]
 
 
 @dataclass(frozen=True)
@@ -64,7 +46,7 @@ class Rest:
     """The floor is taken, and its owner needs the processor."""
 
 
-_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # the shown, logged and spoken parts
+_OF_REPLY = (facts.ReplyGrew, facts.WordsReady, SayWords)  # the shown, logged and spoken parts
 
 # Settings of a model; a reply to work on, or to release as it is `aloud` now.
 Task = LanguageModelSettings | Reply | GetReady | Rest
@@ -78,13 +60,13 @@ class LanguageModelWorker(Actor[Task]):
         factories: Factories,
         tell: Tell,
         say: Callable[[SpeechOrder], None],
-        state: Callable[[], AssistantState],
+        state: Callable[[], llm.AssistantState],
     ) -> None:
         super().__init__("language model", tell)
         self._factories = factories
         self._say = say
         self._state = state
-        self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
+        self._model: LoadedPart[LanguageModelSettings, llm.LanguageModel] = LoadedPart(
             Part.LANGUAGE_MODEL,
             tell,
             load=self._load,
@@ -95,15 +77,17 @@ class LanguageModelWorker(Actor[Task]):
         self._wanted: LanguageModelSettings | None = None  # None = the chosen one is loaded
         self._chosen = LanguageModelSettings()  # last; used only by the posting thread
         self._choices = 0  # number of choices, and the end; counted by the posting thread
-        self._history: tuple[Message, ...] = ()  # of the next question
+        self._history: tuple[llm.Message, ...] = ()  # of the next question
         self._at_ease = False  # the floor is free, and nothing else is being loaded
         self._readying: Generator[None, None, None] | None = None  # None = ready, or not requested
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         # of the last reply, also after a voice has cut it: it may go on; None = closed
-        self._deltas: Generator[Delta, None, None] | None = None
+        self._deltas: Generator[llm.Delta, None, None] | None = None
         self._written = ""  # text of the last reply
-        self._held: list[SayWords | Remark | Fact | Event] = []  # to send once the reply is aloud
+        self._held: list[
+            SayWords | llm.Remark | facts.Fact | Event
+        ] = []  # to send once the reply is aloud
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # part of the reply stays on this computer
@@ -143,7 +127,7 @@ class LanguageModelWorker(Actor[Task]):
             case _:
                 assert_never(task)
 
-    def _load(self, settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
+    def _load(self, settings: LanguageModelSettings, progress: Progress) -> llm.LanguageModel:
         """Load a model; cancelled when another one is chosen, or at the end."""
         choices = self._choices
 
@@ -198,7 +182,7 @@ class LanguageModelWorker(Actor[Task]):
         self._written, self._private = "", False
         while reply.ending is None and (delta := next(self._deltas, None)) is not None:
             reply.move()
-            if isinstance(delta, TextDelta):
+            if isinstance(delta, llm.TextDelta):
                 self._private = self._private or delta.private
                 self._grow(reply, self._text.push(delta.text))
             else:
@@ -209,13 +193,13 @@ class LanguageModelWorker(Actor[Task]):
         elif not reply.ending.by_voice:
             self._close_deltas()
 
-    def _next_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
+    def _next_deltas(self, reply: Reply) -> Generator[llm.Delta, None, None]:
         """Return the deltas of a reply: a new one's, or the rest of the last one's."""
         before, start = reply.rest_of or (None, 0)
         if before is None or before is not self._reply or self._deltas is None:
             self._close_deltas()
             return self._open_deltas(reply)
-        return _continued(TextDelta(self._written[start:], self._private), self._deltas)
+        return _continued(llm.TextDelta(self._written[start:], self._private), self._deltas)
 
     def _close_deltas(self) -> None:
         if self._deltas is not None:
@@ -233,12 +217,12 @@ class LanguageModelWorker(Actor[Task]):
             pacing=reply.paced, usual=usual, possible=possible, names=(*in_force(), *more)
         )
 
-    def _open_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
+    def _open_deltas(self, reply: Reply) -> Generator[llm.Delta, None, None]:
         """Yield the text that is read out, or the model's text, or the one and then the other. An
         unanswered question is answered with the fault of the chosen model.
         """
         if reply.text is not None:
-            yield TextDelta(reply.text)
+            yield llm.TextDelta(reply.text)
             if not reply.asked:
                 return
         model = self._model.now
@@ -251,27 +235,27 @@ class LanguageModelWorker(Actor[Task]):
         with closing(model.reply(reply.asked, self._state)) as deltas:
             for delta in deltas:
                 yield delta
-                if isinstance(delta, Unanswered) and self._model.fault:
-                    yield TextDelta(f"I can't answer that: {self._model.fault}")
+                if isinstance(delta, llm.Unanswered) and self._model.fault:
+                    yield llm.TextDelta(f"I can't answer that: {self._model.fault}")
                     return
 
-    def _on_mark(self, reply: Reply, mark: Mark) -> None:
+    def _on_mark(self, reply: Reply, mark: llm.Mark) -> None:
         match mark:
-            case Retraction():
+            case llm.Retraction():
                 self._retract(reply)
-            case ThoughtDelta(text):
+            case llm.ThoughtDelta(text):
                 self._send(Thought(reply.turn, self._thought.push(text)))
-            case StillLoading():
+            case llm.StillLoading():
                 self._send(Notice(STILL_LOADING))
-            case Unanswered():
+            case llm.Unanswered():
                 self._send(ModelWanted(reply.turn))
-            case Remark():
+            case llm.Remark():
                 self._send(mark)
-            case LearnSound(written, said):  # the answer says it so already
+            case llm.LearnSound(written, said):  # the answer says it so already
                 self._text = self._new_text(reply, (Name(written, said),))
-                self._send(ActionAsked(reply.turn, mark))
+                self._send(facts.ActionAsked(reply.turn, mark))
             case _:
-                self._send(ActionAsked(reply.turn, mark))
+                self._send(facts.ActionAsked(reply.turn, mark))
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""
@@ -293,18 +277,18 @@ class LanguageModelWorker(Actor[Task]):
 
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
         """Show and speak the reply's new text."""
-        now, parts = time.monotonic(), list[SayWords | Fact]()
+        now, parts = time.monotonic(), list[SayWords | facts.Fact]()
         self._written += growth.text
         if growth.text:
-            parts.append(ReplyGrew(reply.turn, growth.text, now, self._private))
+            parts.append(facts.ReplyGrew(reply.turn, growth.text, now, self._private))
         if growth.words:
-            parts.append(WordsReady(reply.turn, growth.words, now))
+            parts.append(facts.WordsReady(reply.turn, growth.words, now))
         if growth.words or last:
             language = self._text.language or ENGLISH
             parts.append(SayWords(reply, growth.words, last, language))
         self._send(*parts)
 
-    def _send(self, *parts: SayWords | Remark | Fact | Event) -> None:
+    def _send(self, *parts: SayWords | llm.Remark | facts.Fact | Event) -> None:
         """Send parts of the reply to the speaker or the conductor, after those that were held back;
         hold them all until the reply is aloud.
         """
@@ -318,7 +302,7 @@ class LanguageModelWorker(Actor[Task]):
                 case SayWords():
                     reply.awaits_words = False
                     self._say(part)
-                case Remark(text):
+                case llm.Remark(text):
                     if text not in self._remarks:
                         self._remarks.add(text)
                         self._tell(Notice(text))
@@ -347,14 +331,14 @@ class LanguageModelWorker(Actor[Task]):
 
 
 def _continued(
-    known: TextDelta, deltas: Generator[Delta, None, None]
-) -> Generator[Delta, None, None]:
+    known: llm.TextDelta, deltas: Generator[llm.Delta, None, None]
+) -> Generator[llm.Delta, None, None]:
     """Yield the text that is known already, then the deltas that follow it."""
     with closing(deltas):
         yield known
         yield from deltas
 
 
-def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
+def _use(model: llm.LanguageModel, settings: LanguageModelSettings) -> str:
     model.adjust(settings)
     return model.info.detail

@@ -13,22 +13,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from engine.errors import Cancelled, EngineError
+from engine.messages import models
 from engine.messages.events import Notice
-from engine.messages.models import (
-    Activity,
-    AddModel,
-    FetchModels,
-    FetchRecommended,
-    ListModels,
-    ModelCommand,
-    ModelProgress,
-    ModelSettled,
-    ModelsListed,
-    PauseFetch,
-    RemoveModel,
-    UseModel,
-    VerifyModel,
-)
 from engine.models import added, choice, storage
 from engine.models.choice import changes
 from engine.models.listing import entries, entry, this_machine
@@ -48,10 +34,10 @@ class _Fetch:
     name: str
 
 
-_Job = _Fetch | VerifyModel
+_Job = _Fetch | models.VerifyModel
 
 
-class ModelManager(Actor[ModelCommand]):
+class ModelManager(Actor[models.ModelCommand]):
     """Knows which models are wanted; all other state is on the disk."""
 
     def __init__(self, tell: Tell, settings: Callable[[], Settings]) -> None:
@@ -71,17 +57,17 @@ class ModelManager(Actor[ModelCommand]):
         super().start()
         self._minutes.start()
 
-    def post(self, command: ModelCommand) -> None:
+    def post(self, command: models.ModelCommand) -> None:
         """Accept a command; never waits."""
         match command:
-            case FetchModels(names, use):
+            case models.FetchModels(names, use):
                 if use:
                     self._to_use.update(names)
                 for name in names:
                     self._want(_Fetch(name))
-            case VerifyModel():
+            case models.VerifyModel():
                 self._want(command)
-            case PauseFetch(name):
+            case models.PauseFetch(name):
                 self._wanted.discard(name) if name else self._wanted.clear()
             case _:
                 super().post(command)
@@ -100,33 +86,35 @@ class ModelManager(Actor[ModelCommand]):
     def _want(self, job: _Job) -> None:
         if job.name not in self._wanted:
             self._wanted.add(job.name)
-            self._tell(ModelProgress(job.name, Activity.WAITING))
+            self._tell(models.ModelProgress(job.name, models.Activity.WAITING))
             self._minutes.post(job)
 
     # ------------------------------------------------------------------- moments
 
-    def _handle(self, command: ModelCommand) -> None:
+    def _handle(self, command: models.ModelCommand) -> None:
         match command:
-            case ListModels(servers):
+            case models.ListModels(servers):
                 if servers:
                     self._served = find_served()
-            case FetchRecommended():
+            case models.FetchRecommended():
                 fitting = recommendation(entries(self._settings()), this_machine())
-                self.post(FetchModels(fitting.names, use=True))
-            case AddModel(path):
+                self.post(models.FetchModels(fitting.names, use=True))
+            case models.AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
                 self._tell(Notice.of("{names} is in the list of models.", names=names))
-            case UseModel(name):
+            case models.UseModel(name):
                 with self._settling(name):
                     self._use(name)
-                    self._tell(ModelSettled(name, ""))
-            case RemoveModel(name):
+                    self._tell(models.ModelSettled(name, ""))
+            case models.RemoveModel(name):
                 with self._settling(name):
                     chosen = entry(name, self._settings(), self._served)
                     self._tell(
-                        ModelSettled(name, choice.removal_text(chosen, choice.remove(chosen)))
+                        models.ModelSettled(
+                            name, choice.removal_text(chosen, choice.remove(chosen))
+                        )
                     )
-            case FetchModels() | VerifyModel() | PauseFetch():
+            case models.FetchModels() | models.VerifyModel() | models.PauseFetch():
                 pass  # handled by post()
             case _:
                 assert_never(command)
@@ -134,7 +122,7 @@ class ModelManager(Actor[ModelCommand]):
 
     def _list(self) -> None:
         machine, found = this_machine(), entries(self._settings(), self._served)
-        self._tell(ModelsListed(found, recommendation(found, machine), str(machine)))
+        self._tell(models.ModelsListed(found, recommendation(found, machine), str(machine)))
 
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
@@ -146,16 +134,16 @@ class ModelManager(Actor[ModelCommand]):
     def _carry_out(self, job: _Job) -> None:
         name = job.name
         if name not in self._wanted:
-            self._tell(ModelSettled(name, ""))
+            self._tell(models.ModelSettled(name, ""))
             return
         try:
             with self._settling(name):
-                if isinstance(job, VerifyModel):
+                if isinstance(job, models.VerifyModel):
                     self._verify(name)
                 else:
                     self._fetch(name)
         finally:
-            self.post(ListModels())
+            self.post(models.ListModels())
 
     @contextmanager
     def _wanting(self, name: str) -> Iterator[None]:
@@ -169,27 +157,29 @@ class ModelManager(Actor[ModelCommand]):
             self._to_use.discard(name)
 
     def _fetch(self, name: str) -> None:
-        show = self._shower(name, Activity.FETCHING)
+        show = self._shower(name, models.Activity.FETCHING)
         with self._wanting(name):
             storage.fetch_all(name, show, lambda: name not in self._wanted)
             # a model in use by now was chosen by 'auto', so it must be loaded
             used = name in self._to_use or entry(name, self._settings()).in_use
-        self._tell(ModelSettled(name, Translatable("Complete and identical to the original.")))
+        self._tell(
+            models.ModelSettled(name, Translatable("Complete and identical to the original."))
+        )
         if used:
             self._use(name)
         else:
             self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
 
     def _verify(self, name: str) -> None:
-        show = self._shower(name, Activity.VERIFYING)
+        show = self._shower(name, models.Activity.VERIFYING)
         with self._wanting(name):
             faults = storage.verify(
                 name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
             )
         text = joined(faults) if faults else Translatable("Every file is as it was fetched.")
-        self._tell(ModelSettled(name, text, failed=bool(faults)))
+        self._tell(models.ModelSettled(name, text, failed=bool(faults)))
 
-    def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
+    def _shower(self, name: str, activity: models.Activity) -> storage.ShowAll:
         """Return a function that reports the progress of a fetch now and then."""
         due = 0.0
 
@@ -198,7 +188,7 @@ class ModelManager(Actor[ModelCommand]):
             now = time.monotonic()
             if now >= due or done == total:
                 due = now + TELL_S
-                self._tell(ModelProgress(name, activity, done, total))
+                self._tell(models.ModelProgress(name, activity, done, total))
 
         return show
 
@@ -209,9 +199,9 @@ class ModelManager(Actor[ModelCommand]):
             yield
         except Cancelled:
             text = Translatable("Paused. It can be resumed.")
-            self._tell(ModelSettled(name, text))
+            self._tell(models.ModelSettled(name, text))
         except EngineError as error:
-            self._tell(ModelSettled(name, str(error), failed=True))
+            self._tell(models.ModelSettled(name, str(error), failed=True))
             self._fail(error)
 
     def _unknown(self, error: Exception) -> EngineError:

@@ -19,17 +19,8 @@ from engine.errors import DeviceError, EngineError
 from engine.messages.events import Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
+from engine.runtime.turn import orders
 from engine.runtime.turn.facts import EchoCancelled, InterimTranscript, SpeechGoesOn
-from engine.runtime.turn.floor import (
-    Attend,
-    CloseUtterance,
-    DropUtterance,
-    EarOrder,
-    HoldUtterance,
-    JoinUtterance,
-    OpenUtterance,
-    UseDevice,
-)
 from engine.runtime.turn.reply import LiveControls
 from engine.runtime.turn.waiting import Patience
 from engine.runtime.workers.ears.loudness import FAINT, Ducking, Loudness
@@ -57,7 +48,7 @@ NO_CANCELLER = Translatable(
     "'livekit', or wear a headset and say so in the settings."
 )
 
-EarJob = EarOrder | Tap | InterimTranscript
+EarJob = orders.EarOrder | Tap | InterimTranscript
 
 
 class Ears(Actor[EarJob]):
@@ -79,7 +70,7 @@ class Ears(Actor[EarJob]):
         self._utterance: int | None = None  # turn being sent to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
         self._closed_at = 0  # sample up to which it was sent
-        self._attending = Attend(hands_free=False, ignore_microphone=False)
+        self._attending = orders.Attend(hands_free=False, ignore_microphone=False)
         self._ignored_until = 0
         self._next_level = 0
 
@@ -99,14 +90,14 @@ class Ears(Actor[EarJob]):
 
     def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912 - one case per kind
         match order:
-            case UseDevice(name, closed):
+            case orders.UseDevice(name, closed):
                 self._muted = closed
                 self._mute() if closed else self._use(name)
             case Tap(sink):
                 self._input.sink = sink
             case Cleaning():
                 self._clean(order)
-            case Attend():
+            case orders.Attend():
                 self._attend(order)
             case RecogniserSettings(patience=patience):
                 self._watch.patience = Patience.of(patience)
@@ -116,13 +107,13 @@ class Ears(Actor[EarJob]):
             case InterimTranscript():
                 if self._watch.judge(order):
                     self._tell(order)
-            case OpenUtterance():
+            case orders.OpenUtterance():
                 self._open(order)
-            case JoinUtterance():
+            case orders.JoinUtterance():
                 self._join(order)
-            case HoldUtterance():
+            case orders.HoldUtterance():
                 self._hold(order)
-            case CloseUtterance() | DropUtterance():
+            case orders.CloseUtterance() | orders.DropUtterance():
                 self._close(order)
             case _:
                 assert_never(order)
@@ -154,7 +145,7 @@ class Ears(Actor[EarJob]):
         """No microphone works; return the turn that ends by that."""
         turn, self._utterance = self._utterance, None
         if turn is not None:
-            self._recognise(DropUtterance(turn))
+            self._recognise(orders.DropUtterance(turn))
         self._watch.follow(None)
         self._watch.reset()
         return turn
@@ -180,7 +171,7 @@ class Ears(Actor[EarJob]):
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
-    def _attend(self, order: Attend) -> None:
+    def _attend(self, order: orders.Attend) -> None:
         if self._attending.ignore_microphone and not order.ignore_microphone:
             self._ignored_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         before, self._attending = self._attending, order
@@ -198,7 +189,7 @@ class Ears(Actor[EarJob]):
             if cleaning.echo and not self._input.cancels:
                 self._tell(Notice(NO_CANCELLER))
 
-    def _open(self, order: OpenUtterance) -> None:
+    def _open(self, order: orders.OpenUtterance) -> None:
         turn, from_sample = order.turn, order.from_sample
         self._utterance = turn
         if self._muted:
@@ -222,23 +213,23 @@ class Ears(Actor[EarJob]):
         if not self._attending.during_reply:
             self._loudness.begin_utterance()
 
-    def _close(self, order: CloseUtterance | DropUtterance) -> None:
+    def _close(self, order: orders.CloseUtterance | orders.DropUtterance) -> None:
         if self._utterance == order.turn:
             self._closed, self._utterance = self._utterance, None
             self._closed_at = self._position
             self._watch.follow(None)
             self._recognise(order)
-            if self._loudness.end_utterance() and isinstance(order, CloseUtterance):
+            if self._loudness.end_utterance() and isinstance(order, orders.CloseUtterance):
                 self._tell(Notice(FAINT))
 
-    def _hold(self, order: HoldUtterance) -> None:
+    def _hold(self, order: orders.HoldUtterance) -> None:
         """Hold the utterance; if it ended a moment before the key was down, it continues."""
         if self._utterance is None and self._closed == order.turn:
-            self._join(JoinUtterance(order.turn, order.turn))
+            self._join(orders.JoinUtterance(order.turn, order.turn))
         if self._utterance == order.turn:
             self._watch.hold()
 
-    def _join(self, order: JoinUtterance) -> None:
+    def _join(self, order: orders.JoinUtterance) -> None:
         turn = self._utterance = order.turn
         self._watch.follow(self._position)
         self._recognise(order)
@@ -346,7 +337,7 @@ class Ears(Actor[EarJob]):
         if turn is None or isinstance(event, SpeechGoesOn):
             return
         if isinstance(event, vad.SpeechEnded):
-            self._close(CloseUtterance(turn, overlapping=self._attending.during_reply))
+            self._close(orders.CloseUtterance(turn, overlapping=self._attending.during_reply))
         else:
             self._recognise(event)
 

@@ -21,12 +21,7 @@ from engine.messages.events import Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import InterimTranscript, Peeked, Transcribed
-from engine.runtime.turn.floor import (
-    CloseUtterance,
-    DropUtterance,
-    JoinUtterance,
-    OpenUtterance,
-)
+from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import RecogniserSettings

@@ -21,21 +21,10 @@ from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.worker import Tell
 from engine.settings import SpeechSettings
 from engine.translatable import Progress, Translatable
-from engine.tts import pick, voices
+from engine.tts import pick, voice_lookup, voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
-from engine.tts.voice_lookup import (
-    Stretch,
-    adopt,
-    choose,
-    languages_of,
-    mixed,
-    preferred_voice,
-    remake,
-    voice_for,
-    voice_names,
-)
 
 
 class LoadedVoice:
@@ -107,7 +96,7 @@ class LoadedVoice:
             return
         self._chosen = name
         try:
-            self._voice = choose(model, name)
+            self._voice = voice_lookup.choose(model, name)
             if warm:
                 self.warm()
         except EngineError as error:
@@ -119,9 +108,9 @@ class LoadedVoice:
         self._tell_voices(model)
 
     def _tell_voices(self, model: TtsModel) -> None:
-        names, info = voice_names(model), model.info
+        names, info = voice_lookup.voice_names(model), model.info
         has_rate = info.rate_range is not None
-        about, known = of_model(model).about, languages_of(model)
+        about, known = of_model(model).about, voice_lookup.languages_of(model)
         languages = tuple(known.get(name, ENGLISH) for name in names)
         chosen = (self._speaking(model, language) for language in dict.fromkeys(languages))
         changed = VoicesChanged(
@@ -162,19 +151,20 @@ class LoadedVoice:
         if model is None:
             raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
         if isinstance(wanted, Mix):
-            voice = mixed(wanted, of_model(model), voices.folder())
+            voice = voice_lookup.mixed(wanted, of_model(model), voices.folder())
         else:
-            voice = choose(model, wanted)
+            voice = voice_lookup.choose(model, wanted)
         model.warm(voice)
         return Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
 
     def remake(self, name: str) -> None:
         """Make a voice again from its recording; as adopt()."""
         self._learn(
-            Translatable("Making {name} again", name=name), lambda model: remake(model, name)
+            Translatable("Making {name} again", name=name),
+            lambda model: voice_lookup.remake(model, name),
         )
 
-    def adopt(self, clip: Path, name: str, stretch: Stretch | None = None) -> None:
+    def adopt(self, clip: Path, name: str, stretch: voice_lookup.Stretch | None = None) -> None:
         """Make a recording, or a stretch of it, a voice called `name` and keep it, or keep it for
         the synthesiser that can; slow. The model's weights never change, so this may be done on
         another thread while speech goes on.
@@ -183,7 +173,7 @@ class LoadedVoice:
         """
         learnt = self._learn(
             f"Learning the voice in {clip.name}",
-            lambda model: adopt(model, clip.absolute(), name, stretch),
+            lambda model: voice_lookup.adopt(model, clip.absolute(), name, stretch),
         )
         catalogue = self.catalogue()
         waits = catalogue is not None and learnt.model != catalogue.voice_model
@@ -257,8 +247,8 @@ class LoadedVoice:
         """The voice that speaks a language; the chosen one if none does."""
         assert self._voice is not None, "a model has loaded"
         if language not in self._elsewhere:
-            preferred = preferred_voice(self._settings, language)
-            found = voice_for(model, self._voice, language, preferred)
+            preferred = voice_lookup.preferred_voice(self._settings, language)
+            found = voice_lookup.voice_for(model, self._voice, language, preferred)
             self._elsewhere[language] = found or self._voice
         return self._elsewhere[language]
 

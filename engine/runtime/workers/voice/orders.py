@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.languages import ENGLISH
 from engine.messages.voices import Mix
-from engine.runtime.turn.floor import Resume, UseDevice
+from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.settings import SpeechSettings
 from engine.text.word import Word

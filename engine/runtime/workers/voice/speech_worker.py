@@ -18,20 +18,12 @@ from engine.messages.events import Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import AudioQueued, ReplyAudible, ReplyEnded, WordBegan
-from engine.runtime.turn.floor import Resume, UseDevice
+from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import LiveControls, Reply
+from engine.runtime.workers.voice import orders
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
-from engine.runtime.workers.voice.orders import (
-    Audition,
-    GetVoiceReady,
-    SayWords,
-    SelectVoice,
-    Sound,
-    SpeechOrder,
-    Unsay,
-)
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.ring import Ring
 from engine.runtime.workers.voice.utterance import Unspoken, Utterance, rewound_frames
@@ -44,7 +36,7 @@ LONGEST_PAUSE_S = 4.0  # at most; usually the user's words end a pause much soon
 TICK_S = 0.01  # interval of showing words and writing to the ring
 
 
-class SpeechWorker(Actor[SpeechOrder]):
+class SpeechWorker(Actor[orders.SpeechOrder]):
     """Owns the synthesiser and the loudspeaker."""
 
     def __init__(self, factories: Factories, tell: Tell, controls: LiveControls) -> None:
@@ -81,25 +73,25 @@ class SpeechWorker(Actor[SpeechOrder]):
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: SpeechOrder) -> None:
+    def _handle(self, order: orders.SpeechOrder) -> None:
         match order:
             case SpeechSettings():
                 self._wanted = order
-            case SelectVoice(settings):
+            case orders.SelectVoice(settings):
                 self._select(settings)
             case UseDevice(name):
                 self._use_loudspeaker(name)
-            case SayWords(reply) if reply.ending is None:
+            case orders.SayWords(reply) if reply.ending is None:
                 self._say(self._open(reply, order.language), order)
-            case GetVoiceReady(language):
+            case orders.GetVoiceReady(language):
                 self._voice.get_ready(language)
-            case Audition(reply) if reply.ending is None:
+            case orders.Audition(reply) if reply.ending is None:
                 self._audition(order)
-            case Unsay(reply) if self._utterance and self._utterance.reply is reply:
+            case orders.Unsay(reply) if self._utterance and self._utterance.reply is reply:
                 self._drop()
-            case SayWords() | Unsay() | Audition():
+            case orders.SayWords() | orders.Unsay() | orders.Audition():
                 pass
-            case Sound(on):
+            case orders.Sound(on):
                 self._look_again()
                 self._ring.switch(on)
             case Resume(turn):
@@ -161,7 +153,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         utterance.starved = False
         utterance.reply.begin(utterance.playback)
 
-    def _say(self, utterance: Utterance, more: SayWords) -> None:
+    def _say(self, utterance: Utterance, more: orders.SayWords) -> None:
         for word in more.words:
             utterance.words.append(word)
             utterance.session.push(word)
@@ -189,7 +181,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         self._look_again()
         self._reply = reply
 
-    def _audition(self, order: Audition) -> None:
+    def _audition(self, order: orders.Audition) -> None:
         if self._utterance and self._utterance.reply.ending is None:
             self._end(order.reply, Ending.SUPERSEDED)
             return
@@ -201,7 +193,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         playback = Playback(loudspeaker, self._voice.sample_rate)
         self._utterance = Utterance(order.reply, session, playback, rate=order.rate)
         order.reply.begin(playback)
-        self._say(self._utterance, SayWords(order.reply, order.words, last=True))
+        self._say(self._utterance, orders.SayWords(order.reply, order.words, last=True))
 
     def _begin(self, reply: Reply, language: str, loudspeaker: Loudspeaker) -> Utterance:
         if not isinstance(loudspeaker, SilentLoudspeaker):

@@ -21,7 +21,7 @@ from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_preview import VoicePreview
-from engine.runtime.turn.floor import UseDevice
+from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
     HistorySettings,

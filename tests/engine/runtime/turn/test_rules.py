@@ -20,20 +20,16 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import (
-    LONG_MS,
+from engine.runtime.turn.floor import LONG_MS, BargeInCandidate, Evidence, Floor, Outcome
+from engine.runtime.turn.orders import (
     Answer,
-    BargeInCandidate,
     CloseUtterance,
     DropUtterance,
     EndTurn,
-    Evidence,
-    Floor,
     Hold,
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
-    Outcome,
     Pause,
     ReadOut,
     Resume,

@@ -16,7 +16,7 @@ from engine.audio.vad import WINDOW, SpeechEnded, SpeechPaused, SpeechResumed, S
 from engine.errors import DeviceError, ModelError
 from engine.messages.events import Event, Failed, Levels, Notice, Ready
 from engine.runtime.turn.facts import Fact, InterimTranscript
-from engine.runtime.turn.floor import (
+from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
     DropUtterance,

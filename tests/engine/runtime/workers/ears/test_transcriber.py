@@ -11,7 +11,7 @@ from engine.asr.completeness import Completeness
 from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages.events import Event, PartialTranscript
 from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
-from engine.runtime.turn.floor import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
+from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers import worker
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.settings import RecogniserSettings

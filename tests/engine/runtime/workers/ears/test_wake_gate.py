@@ -9,7 +9,7 @@ from engine.audio.base import Pcm
 from engine.audio.vad import SpeechEnded, SpeechStarted
 from engine.errors import InvalidInput
 from engine.messages.events import Failed, SleepChanged
-from engine.runtime.turn.floor import Attend, OpenUtterance
+from engine.runtime.turn.orders import Attend, OpenUtterance
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
