@@ -178,8 +178,6 @@ class Conductor:
                 self._apply(((key, value),), origin)
             case commands.Speak():
                 self._effects.speak(message)
-            case commands.NewConversation():
-                self._effects.switch(message)
             case commands.Export(path):
                 self._effects.export(path)
             case Replay():
@@ -284,7 +282,7 @@ class Conductor:
             case facts.ModelChosen(changes):
                 self._apply(changes, anew=True)
                 self._workers.model_manager.post(ListModels())  # another model is in use now
-            case facts.ConversationRead() | facts.ConversationGone():
+            case facts.ConversationRead() | commands.NewConversation():
                 self._effects.switch(fact)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio

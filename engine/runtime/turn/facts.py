@@ -14,6 +14,7 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEnded, SpeechResumed, SpeechStarted
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
+from engine.messages.commands import NewConversation
 from engine.messages.events import ReplyRetracted
 from engine.messages.reading import Place
 from engine.messages.words import Ending
@@ -190,11 +191,6 @@ class ConversationRead:
 
 
 @dataclass(frozen=True)
-class ConversationGone:
-    """The current conversation was deleted."""
-
-
-@dataclass(frozen=True)
 class VoiceMoved:
     """The voice `name` is now called `now`. `name` empty: it is new; `now` empty: it was removed;
     both equal: it was made again.
@@ -220,7 +216,7 @@ HostFact = (
     | VoiceAdopted
     | ModelChosen
     | ConversationRead
-    | ConversationGone
+    | NewConversation  # the current one was deleted
     | SectionBegun
     | DocumentEnded
     | Devices

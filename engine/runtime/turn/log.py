@@ -24,7 +24,7 @@ from engine.runtime.turn.places import PlacedWord
 from engine.runtime.turn.record import TurnRecord, as_messages
 from engine.text.barge_in_words import halts
 
-Shown = ReplyDelta | ReplyRetracted | WordHeard | PlaceReached  # events for the host
+Shown = ReplyDelta | ReplyRetracted | WordHeard | WordReplayed | PlaceReached  # events for the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT = (
@@ -52,14 +52,14 @@ class TurnLog:
         self._keep = keep
         self._state = state
         self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
-        self._past: Conversation | None = None  # None = it began in this log
+        self._past: tuple[Turn, ...] | None = None  # None = it began in this log
         self._zero_at: float | None = None  # when it began, on the clock; None = it has not
         self.began = _now()
 
     @property
     def history(self) -> tuple[Message, ...]:
         """The messages of the conversation for the language model."""
-        past = [each for turn in self._past_turns for each in as_messages(turn)]
+        past = [each for turn in self._past or () for each in as_messages(turn)]
         present = [each for record in self._records.values() for each in record.messages()]
         return (*past, *present)
 
@@ -100,24 +100,25 @@ class TurnLog:
         record = self._records.get(turn)
         if record is not None:
             return record.reply[start:] if record.ending is not None else ""
-        return next((each.reply[start:] for each in self._past_turns if each.number == turn), "")
+        return next((each.reply[start:] for each in self._past or () if each.number == turn), "")
 
     def find(self, turn: int) -> TurnRecord | None:
         """Return the record of a running turn; None if it is over or never began."""
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def record_fact(self, fact: facts.LoggedFact) -> Shown | WordReplayed | None:
+    def record_fact(self, fact: facts.LoggedFact) -> Shown | None:
         """Record a fact about a turn; return the event for the host, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
             return None
-        if record.replayed is not None and isinstance(fact, facts.ReplyGrew | facts.WordBegan):
-            return _replayed(record, record.replayed, fact)
-        return self._record_fact(record, fact)
-
-    def _record_fact(self, record: TurnRecord, fact: facts.LoggedFact) -> Shown | None:
         match fact:
+            case facts.ReplyGrew() if record.replayed is not None:
+                pass
+            case facts.WordBegan(_, word) if record.replayed is not None:
+                record.began.append(fact)
+                start = record.replayed.start
+                return WordReplayed(record.replayed.of, word.start + start, word.end + start)
             case facts.Transcribed(at=at):
                 record.times["transcript"] = at
             case facts.ReplyGrew(turn, text, at):
@@ -166,14 +167,12 @@ class TurnLog:
 
     def cut_by(self, turn: int) -> TurnRecord | None:
         """Return the turn whose reply the user interrupted by speaking in this one."""
-        earlier = self._earlier(turn)
-        ending = earlier[-1].ending if earlier else None
-        return earlier[-1] if ending is not None and ending.by_voice else None
+        before = next(reversed(self._earlier(turn)), None)
+        return before if before and before.ending and before.ending.by_voice else None
 
     def was_reading(self, turn: int) -> bool:
         """Return whether the document was read until this turn."""
-        earlier = self._earlier(turn)
-        return bool(earlier) and earlier[-1].reads
+        return any(each.reads for each in self._earlier(turn)[-1:])
 
     def left_off(self, turn: int) -> str:
         """Return the unheard rest of the last reply, as far as it was written, however it was
@@ -214,9 +213,8 @@ class TurnLog:
 
     def rejoin(self, turn: int) -> None:
         """The words of this turn belong to the next one: remove them here."""
-        record = self.record(turn)
-        record.rejoined = True
-        record.said = record.reply = ""
+        self.record(turn).rejoined = True
+        self.omit(turn)
 
     def omit(self, turn: int) -> None:
         """Remove the words of this turn, so that none are saved."""
@@ -251,15 +249,14 @@ class TurnLog:
         zero_at = min(beginnings, default=now)
         return Conversation(
             (_now() - timedelta(seconds=now - zero_at)).astimezone(),  # the offset may have changed
-            (*self._past_turns, *(record.exported(zero_at) for record in records)),
+            (*(self._past or ()), *(record.exported(zero_at) for record in records)),
         )
 
     def cut(self, turn: int) -> Conversation:
         """Remove a turn and all later ones from the conversation; return them without words."""
-        cut = [each for each in self._past_turns if each.number >= turn]
+        cut = [each for each in self._past or () if each.number >= turn]
         if self._past is not None:
-            kept = tuple(each for each in self._past_turns if each.number < turn)
-            self._past = replace(self._past, turns=kept)
+            self._past = tuple(each for each in self._past if each.number < turn)
         numbers = [number for number in self._records if number >= turn]
         cut += [self._records.pop(number).exported(self._zero_at or 0.0) for number in numbers]
         return Conversation(self.began, tuple(replace(each, said="", reply="") for each in cut))
@@ -269,7 +266,7 @@ class TurnLog:
         `past` one, which continues.
         """
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
-        self._past = past
+        self._past = None if past is None else past.turns
         self._zero_at = min((each.opened_at for each in self._records.values()), default=None)
         self.began = _now()
         if past is not None:
@@ -279,23 +276,9 @@ class TurnLog:
             self._zero_at = self._clock() - max(since_s, end_s + 1.0)
             self.began = past.began
 
-    @property
-    def _past_turns(self) -> tuple[Turn, ...]:
-        return () if self._past is None else self._past.turns
-
     def _pass_on(self, record: TurnRecord) -> None:
         if self._zero_at is not None:
             self._keep(self.began, record.exported(self._zero_at))
-
-
-def _replayed(
-    record: TurnRecord, asked: facts.ReplayAsked, fact: facts.ReplyGrew | facts.WordBegan
-) -> WordReplayed | None:
-    """Record a fact about a replayed reply; only audible words become events."""
-    if isinstance(fact, facts.ReplyGrew):
-        return None
-    record.began.append(fact)
-    return WordReplayed(asked.of, fact.word.start + asked.start, fact.word.end + asked.start)
 
 
 def _now() -> datetime:

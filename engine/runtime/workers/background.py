@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import assert_never
 
 from engine.audio.clips.clip import inspect
-from engine.errors import Cancelled, EngineError, ModelError, UnreadableClip
+from engine.errors import Cancelled, ModelError
 from engine.export.conversation import Conversation
 from engine.export.documents import write
 from engine.messages import voices
@@ -151,8 +151,3 @@ class Background(Actor[BackgroundJob]):
         if devices := self._factories.devices.poll():
             self._tell(devices)
         return DEVICE_LOOK_S
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return UnreadableClip(
-            "The file could not be read: {error}", hint="Try another one.", error=error
-        )

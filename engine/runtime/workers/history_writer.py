@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar, assert_never
 
-from engine.errors import EngineError, HistoryError
+from engine.errors import HistoryError
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import LISTED, Place, Store, write_all
 from engine.messages.commands import NewConversation
@@ -29,7 +29,7 @@ from engine.messages.conversations import (
     Turn,
 )
 from engine.messages.events import Failed, Notice
-from engine.runtime.turn.facts import ConversationGone, ConversationRead
+from engine.runtime.turn.facts import ConversationRead
 from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import HistorySettings
@@ -51,7 +51,7 @@ class KeepTurn:
     at: float
 
 
-Change = NewConversation | ConversationRead | ConversationGone  # another conversation continues
+Change = NewConversation | ConversationRead  # another conversation continues
 HistoryOrder = HistorySettings | KeepTurn | Change | HistoryCommand
 
 
@@ -156,7 +156,7 @@ class HistoryWriter(Actor[HistoryOrder]):
                 if not self._private and self._path is not None and self._keep != "never":
                     self._present.add_turn(order)
                 self._write_all()
-            case NewConversation() | ConversationRead() | ConversationGone():
+            case NewConversation() | ConversationRead():
                 self._begin(order)
             case _:
                 if self._path is None:
@@ -219,16 +219,14 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._tell(ConversationsListed(search, found[:LISTED], more, self._present.id))
 
     def _remove(self, conversations: tuple[int, ...]) -> None:
-        if not conversations:
-            if self._present.id is None:  # nothing of it was kept
-                self._present.delete()
-                self._tell(ConversationGone())
-                return
-            conversations = (self._present.id,)
-        count = self._with_file(lambda store: store.remove(conversations))
-        if self._present.id in conversations:
-            self._present.delete()
-            self._tell(ConversationGone())
+        present = self._present
+        named = conversations or (() if present.id is None else (present.id,))
+        count = self._with_file(lambda store: store.remove(named)) if named else 0
+        if not conversations or present.id in named:
+            present.delete()
+            self._tell(NewConversation())
+        if not named:  # nothing of the present one was kept
+            return
         one, several = (
             Translatable("1 conversation was deleted."),
             Translatable("{count} conversations were deleted.", count=count),
@@ -324,8 +322,3 @@ class HistoryWriter(Actor[HistoryOrder]):
     def _tick(self) -> float | None:
         self._write_all()
         return max(0.05, self._retry_at - self._clock()) if self._failed else None
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return HistoryError(
-            "Keeping conversations failed: {error}", hint="Please report this.", error=error
-        )

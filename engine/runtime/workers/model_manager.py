@@ -9,7 +9,6 @@ Every command about one model ends with a ModelSettled.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import assert_never
 
 from engine.errors import Cancelled, EngineError
@@ -29,12 +28,7 @@ from engine.translatable import Translatable, joined
 TELL_S = 0.2  # between two reports of progress
 
 
-@dataclass(frozen=True)
-class _Fetch:
-    name: str
-
-
-_Job = _Fetch | models.VerifyModel
+_Job = tuple[str, models.Activity]  # a model to fetch or verify
 
 
 class ModelManager(Actor[models.ModelCommand]):
@@ -64,9 +58,9 @@ class ModelManager(Actor[models.ModelCommand]):
                 if use:
                     self._to_use.update(names)
                 for name in names:
-                    self._want(_Fetch(name))
-            case models.VerifyModel():
-                self._want(command)
+                    self._want(name, models.Activity.FETCHING)
+            case models.VerifyModel(name):
+                self._want(name, models.Activity.VERIFYING)
             case models.PauseFetch(name):
                 self._wanted.discard(name) if name else self._wanted.clear()
             case _:
@@ -83,11 +77,11 @@ class ModelManager(Actor[models.ModelCommand]):
         ended = super().stop(timeout_s)
         return self._minutes.stop(timeout_s) and ended
 
-    def _want(self, job: _Job) -> None:
-        if job.name not in self._wanted:
-            self._wanted.add(job.name)
-            self._tell(models.ModelProgress(job.name, models.Activity.WAITING))
-            self._minutes.post(job)
+    def _want(self, name: str, activity: models.Activity) -> None:
+        if name not in self._wanted:
+            self._wanted.add(name)
+            self._tell(models.ModelProgress(name, models.Activity.WAITING))
+            self._minutes.post((name, activity))
 
     # ------------------------------------------------------------------- moments
 
@@ -109,18 +103,12 @@ class ModelManager(Actor[models.ModelCommand]):
             case models.RemoveModel(name):
                 with self._settling(name):
                     chosen = entry(name, self._settings(), self._served)
-                    self._tell(
-                        models.ModelSettled(
-                            name, choice.removal_text(chosen, choice.remove(chosen))
-                        )
-                    )
+                    text = choice.removal_text(chosen, choice.remove(chosen))
+                    self._tell(models.ModelSettled(name, text))
             case models.FetchModels() | models.VerifyModel() | models.PauseFetch():
                 pass  # handled by post()
             case _:
                 assert_never(command)
-        self._list()
-
-    def _list(self) -> None:
         machine, found = this_machine(), entries(self._settings(), self._served)
         self._tell(models.ModelsListed(found, recommendation(found, machine), str(machine)))
 
@@ -132,65 +120,54 @@ class ModelManager(Actor[models.ModelCommand]):
     # ------------------------------------------------------------------- minutes
 
     def _carry_out(self, job: _Job) -> None:
-        name = job.name
-        if name not in self._wanted:
-            self._tell(models.ModelSettled(name, ""))
-            return
-        try:
-            with self._settling(name):
-                if isinstance(job, models.VerifyModel):
-                    self._verify(name)
-                else:
-                    self._fetch(name)
-        finally:
-            self.post(models.ListModels())
-
-    @contextmanager
-    def _wanting(self, name: str) -> Iterator[None]:
-        """Run the body while the model is wanted. That ends before the end is reported, because the
-        receiver may send the next command at once.
-        """
-        try:
-            yield
-        finally:
-            self._wanted.discard(name)
-            self._to_use.discard(name)
-
-    def _fetch(self, name: str) -> None:
-        show = self._shower(name, models.Activity.FETCHING)
-        with self._wanting(name):
-            storage.fetch_all(name, show, lambda: name not in self._wanted)
-            # a model in use by now was chosen by 'auto', so it must be loaded
-            used = name in self._to_use or entry(name, self._settings()).in_use
-        self._tell(
-            models.ModelSettled(name, Translatable("Complete and identical to the original."))
-        )
-        if used:
-            self._use(name)
-        else:
-            self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
-
-    def _verify(self, name: str) -> None:
-        show = self._shower(name, models.Activity.VERIFYING)
-        with self._wanting(name):
-            faults = storage.verify(
-                name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
-            )
-        text = joined(faults) if faults else Translatable("Every file is as it was fetched.")
-        self._tell(models.ModelSettled(name, text, failed=bool(faults)))
-
-    def _shower(self, name: str, activity: models.Activity) -> storage.ShowAll:
-        """Return a function that reports the progress of a fetch now and then."""
+        name, activity = job
         due = 0.0
 
         def show(done: int, total: int) -> None:
+            """Report the progress now and then."""
             nonlocal due
             now = time.monotonic()
             if now >= due or done == total:
                 due = now + TELL_S
                 self._tell(models.ModelProgress(name, activity, done, total))
 
-        return show
+        if name not in self._wanted:
+            self._tell(models.ModelSettled(name, ""))
+            return
+        try:
+            with self._settling(name):
+                (self._fetch if activity is models.Activity.FETCHING else self._verify)(name, show)
+        finally:
+            self.post(models.ListModels())
+
+    @contextmanager
+    def _wanting(self, name: str) -> Iterator[Callable[[], bool]]:
+        """Yield a function that returns whether the model is no longer wanted. Nor is it after the
+        body, before the end is reported: the receiver may send the next command at once.
+        """
+        try:
+            yield lambda: name not in self._wanted
+        finally:
+            self._wanted.discard(name)
+            self._to_use.discard(name)
+
+    def _fetch(self, name: str, show: storage.ShowAll) -> None:
+        with self._wanting(name) as cancelled:
+            storage.fetch_all(name, show, cancelled)
+            # a model in use by now was chosen by 'auto', so it must be loaded
+            used = name in self._to_use or entry(name, self._settings()).in_use
+        text = Translatable("Complete and identical to the original.")
+        self._tell(models.ModelSettled(name, text))
+        if used:
+            self._use(name)
+        else:
+            self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
+
+    def _verify(self, name: str, show: storage.ShowAll) -> None:
+        with self._wanting(name) as cancelled:
+            faults = storage.verify(name, lambda _, done, total: show(done, total), cancelled)
+        text = joined(faults) if faults else Translatable("Every file is as it was fetched.")
+        self._tell(models.ModelSettled(name, text, failed=bool(faults)))
 
     @contextmanager
     def _settling(self, name: str) -> Iterator[None]:
@@ -203,8 +180,3 @@ class ModelManager(Actor[models.ModelCommand]):
         except EngineError as error:
             self._tell(models.ModelSettled(name, str(error), failed=True))
             self._fail(error)
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return EngineError(
-            "Something went wrong with a model: {error}", hint="Try again.", error=error
-        )

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from engine.audio.base import Pcm
 from engine.audio.clips.take import Take, forget
-from engine.errors import DeviceError, EngineError
+from engine.errors import EngineError
 from engine.messages.commands import AddVoice
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
 from engine.runtime.workers.worker import Actor, Tell
@@ -125,9 +125,6 @@ class Recorder(Actor[RecorderOrder]):
         elif self._take.seconds - self._reported_s >= REPORT_S:
             self._reported_s = self._take.seconds
             self._tell(ClipRecording(True, self._reported_s))
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return DeviceError("Recording failed: {error}", hint="Switch it on again.", error=error)
 
 
 def _takes() -> Path:

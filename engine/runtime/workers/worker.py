@@ -103,9 +103,9 @@ class Worker(Generic[M]):
 
 
 class Actor(ABC, Generic[M]):
-    """A worker that reports what it finds. A subclass handles messages (`_handle`) and converts
-    unknown errors (`_unknown`); it may also work after the messages (`_tick`, see Worker), release
-    its objects at the end (`_release`) and report faults differently (`_fail`).
+    """A worker that reports what it finds. A subclass handles messages (`_handle`); it may also
+    convert unknown errors (`_unknown`), work after the messages (`_tick`, see Worker), release its
+    objects at the end (`_release`) and report faults differently (`_fail`).
     """
 
     def __init__(self, name: str, tell: Tell) -> None:
@@ -142,8 +142,8 @@ class Actor(ABC, Generic[M]):
     def _report(self, error: Exception) -> None:
         self._fail(error if isinstance(error, EngineError) else self._unknown(error))
 
-    @abstractmethod
-    def _unknown(self, error: Exception) -> EngineError: ...
+    def _unknown(self, error: Exception) -> EngineError:
+        return EngineError("Something went wrong: {error}", hint="Please report this.", error=error)
 
     def _fail(self, error: EngineError) -> None:
         self._tell(Failed.of(error))

@@ -9,7 +9,7 @@ import pytest
 from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.turn.facts import ConversationRead, Fact
 from engine.runtime.workers.history_writer import HistoryOrder, HistoryWriter, KeepTurn
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -114,9 +114,9 @@ def test_deleting_the_present_conversation_begins_another_one(room, named):
     room.say(1, "one")
     room.ask(api.RemoveConversations(named))
     room.say(2, "still of the deleted one")
-    assert room.of(ConversationGone)
+    assert room.of(api.NewConversation)
     assert room.kept() == []
-    room.ask(ConversationGone())
+    room.ask(api.NewConversation())
     room.say(3, "three")
     assert room.kept() == [["three"]]
 
@@ -125,7 +125,7 @@ def test_a_present_conversation_of_which_nothing_was_kept_ends_without_a_file(ro
     room.ask(HistorySettings("never"))
     room.say(1, "one")
     room.ask(api.RemoveConversations(()))
-    assert room.of(ConversationGone)
+    assert room.of(api.NewConversation)
     assert not room.path.exists()
 
 
