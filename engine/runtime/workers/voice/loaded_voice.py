@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from engine.errors import EngineError, ModelError, SynthesisError
+from engine.errors import EngineError, SynthesisError
 from engine.languages import ENGLISH
 from engine.messages.events import Loading, Notice, Ready, VoicesChanged
 from engine.messages.voices import Mix
@@ -52,13 +52,11 @@ class LoadedVoice:
         self._language = ENGLISH  # of the conversation
         self._warm: dict[str, Voice] = {}  # the prepared ones, by name
         self._note = ""  # the last one reported
-        self._seed = 0
 
     @property
     def sample_rate(self) -> int:
         """Sample rate of the sessions in Hz; there must be a model."""
-        assert self._model.now is not None, "a session was opened"
-        return self._model.now.info.sample_rate
+        return self._loaded().info.sample_rate
 
     @property
     def lead_ms(self) -> int:
@@ -78,7 +76,6 @@ class LoadedVoice:
         return model
 
     def _use(self, model: TtsModel, settings: SpeechSettings) -> str:
-        self._seed = settings.seed
         self._settings = settings
         self._elsewhere.clear()
         if settings.voice != self._chosen:
@@ -147,15 +144,13 @@ class LoadedVoice:
         """Open a session in another voice or a mixture; slow for a new one. InvalidInput and
         ModelError if that is impossible, SynthesisError if no synthesiser has loaded.
         """
-        model = self._model.now
-        if model is None:
-            raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
+        model = self._loaded()
         if isinstance(wanted, Mix):
             voice = voice_lookup.mixed(wanted, of_model(model), voices.folder())
         else:
             voice = voice_lookup.choose(model, wanted)
         model.warm(voice)
-        return Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
+        return Breaks(model.open(voice, seed=self._settings.seed), model.info.sample_rate)
 
     def remake(self, name: str) -> None:
         """Make a voice again from its recording; as adopt()."""
@@ -169,7 +164,7 @@ class LoadedVoice:
         the synthesiser that can; slow. The model's weights never change, so this may be done on
         another thread while speech goes on.
 
-        Raises UnreadableClip, InvalidInput and ModelError.
+        Raises UnreadableClip, InvalidInput, ModelError and SynthesisError.
         """
         learnt = self._learn(
             f"Learning the voice in {clip.name}",
@@ -181,9 +176,7 @@ class LoadedVoice:
 
     def _learn(self, doing: str, learn: Callable[[TtsModel], Voice]) -> Voice:
         with self._lock:
-            model = self._learner = self._model.now
-        if model is None:
-            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+            model = self._learner = self._loaded()
         self._tell(Loading(Part.SYNTHESISER, doing))
         try:
             return learn(model)
@@ -221,19 +214,21 @@ class LoadedVoice:
         """Open a session in the voice, or the one for that language. SynthesisError if none has
         loaded.
         """
-        model = self._model.now
-        if model is None:
-            raise SynthesisError(
-                "No voice has loaded yet.", hint="Wait until the voice has loaded."
-            )
+        model = self._loaded()
         voice = self._speaking(model, language)
-        session = Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
+        session = Breaks(model.open(voice, seed=self._settings.seed), model.info.sample_rate)
         self._tell_note()
         return session
 
     def close(self) -> None:
         """Release the model."""
         self._model.close()
+
+    def _loaded(self) -> TtsModel:
+        """Return the model in use. SynthesisError if none has loaded."""
+        if self._model.now is None:
+            raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
+        return self._model.now
 
     def _tell_note(self) -> None:
         """Report the model's note about its execution, once."""

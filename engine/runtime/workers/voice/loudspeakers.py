@@ -44,20 +44,10 @@ class Loudspeakers:
         self._open = open_one
         self._clock = clock
         self._flaps = FlapGuard()
-        self._return_by: float | None = None  # None = not waiting
+        self.return_by: float | None = None  # None = not waiting
 
-    @property
-    def is_awaited(self) -> bool:
-        return self._return_by is not None
-
-    def stop_waiting(self) -> None:
-        """A present one was chosen."""
-        self._return_by = None
-
-    def fallback(self, name: str) -> Loudspeaker:
-        """Return the system's default instead of `name`; a silent one if there is none at all."""
-        if not name:
-            return SilentLoudspeaker()
+    def default(self) -> Loudspeaker:
+        """Return the system's default; a silent one if there is none at all."""
         try:
             return self._open("")
         except DeviceError:
@@ -69,17 +59,17 @@ class Loudspeakers:
         """
         now = self._clock()
         relapsed = self._flaps.again(now)
-        instead = self.fallback("" if relapsed else "the one that went away")
+        instead = SilentLoudspeaker() if relapsed else self.default()
         if not waits or relapsed or not isinstance(instead, SilentLoudspeaker):
             return instead
-        self._return_by = now + RETURNS_WITHIN_S
+        self.return_by = now + RETURNS_WITHIN_S
         return None
 
     def come_back(self, *, waits: bool) -> Loudspeaker | None:
         """Return the one that returned, a silent one if none did in time, None to wait RETRY_S."""
-        assert self._return_by is not None, "lose() comes first"
-        instead = self.fallback("the one that went away") if waits else SilentLoudspeaker()
-        if isinstance(instead, SilentLoudspeaker) and waits and self._clock() < self._return_by:
+        assert self.return_by is not None, "lose() comes first"
+        instead = self.default() if waits else SilentLoudspeaker()
+        if isinstance(instead, SilentLoudspeaker) and waits and self._clock() < self.return_by:
             return None
-        self._return_by = None
+        self.return_by = None
         return instead
