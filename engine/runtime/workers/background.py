@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import assert_never
 
 from engine.audio.clips.clip import inspect
-from engine.errors import Cancelled
+from engine.errors import Cancelled, ModelError
 from engine.export.conversation import Conversation
 from engine.export.documents import write
 from engine.messages import voices

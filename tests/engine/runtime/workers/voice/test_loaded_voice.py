@@ -65,7 +65,7 @@ def test_a_model_that_makes_a_voice_is_closed_only_after_that(tmp_path, monkeypa
         closed.append(model.closed)
         return Voice("Me", "fake")
 
-    monkeypatch.setattr(loaded_voice, "adopt", learn)
+    monkeypatch.setattr(loaded_voice.voice_lookup, "adopt", learn)
     voice.adopt(tmp_path / "me.wav", "Me")
     assert (closed, models[0].closed, models[1].closed) == ([False], True, False)
     voice.close()
