@@ -23,7 +23,7 @@ from engine.runtime.turn import orders
 from engine.runtime.turn.facts import EchoCancelled, InterimTranscript, SpeechGoesOn
 from engine.runtime.turn.reply import LiveControls
 from engine.runtime.turn.waiting import Patience
-from engine.runtime.workers.ears.loudness import FAINT, Ducking, Loudness
+from engine.runtime.workers.ears.loudness import FAINT, Loudness
 from engine.runtime.workers.ears.microphone_input import MicrophoneInput
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
@@ -38,6 +38,7 @@ ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample o
 READ_S = 0.02  # interval between reads of the microphone while the user speaks
 DURING_REPLY_READ_S = 0.01  # while the assistant speaks: it must fall silent at once
 IDLE_READ_S = 0.1  # in silence, for less processor time; the preroll hides the delay
+HOLD_S = 0.25  # between two syllables, and until a voice detector has enough samples
 LEVEL_S = 0.1  # interval of level events: each costs the window as much as a frame
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
@@ -62,7 +63,7 @@ class Ears(Actor[EarJob]):
         self._input = MicrophoneInput(factories.canceller)
         self._flaps = FlapGuard()
         self._controls = controls
-        self._ducking = Ducking(controls.duck)
+        self._ducked_until: int | None = None  # sample; None = the reply has its normal level
         self._muted = False
         self._wake_gate = WakeGate(factories.spotter, tell)
         self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
@@ -88,11 +89,17 @@ class Ears(Actor[EarJob]):
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match order:
             case orders.UseDevice(name, closed):
                 self._muted = closed
-                self._mute() if closed else self._use(name)
+                if closed:
+                    self._forget()
+                    self._input.close()
+                    self._input.recent.forget()
+                    self._tell(Ready(Part.MICROPHONE, MUTED))
+                else:
+                    self._use(name)
             case Tap(sink):
                 self._input.sink = sink
             case Cleaning():
@@ -117,13 +124,6 @@ class Ears(Actor[EarJob]):
                 self._close(order)
             case _:
                 assert_never(order)
-
-    def _mute(self) -> None:
-        """Close the microphone and delete its samples; report running speech as ended."""
-        self._forget()
-        self._input.close()
-        self._input.recent.forget()
-        self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, lost: str | None = None) -> None:
         """Use the named microphone, else the default one. Each failure is reported, and the last
@@ -152,18 +152,14 @@ class Ears(Actor[EarJob]):
 
     def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
         self._forget()
-        self._load_detector()
+        try:
+            self._watch.load()
+        except EngineError as error:  # without it, the talk key and the keyboard still work
+            self._tell(Failed.of(error))
         self._watch.begin_anew(midway=self._input.use(microphone))
         self._next_level = self._ignored_until = 0
         self._wake_gate.begin_anew()
         self._tell(Ready(Part.MICROPHONE, microphone.name, instead=instead))
-
-    def _load_detector(self) -> None:
-        """Load the voice detector. Without it, the talk key and the keyboard still work."""
-        try:
-            self._watch.load()
-        except EngineError as error:
-            self._tell(Failed.of(error))
 
     def _forget(self) -> None:
         """Restart the detection. Report running speech as ended; nothing tracks it any more."""
@@ -242,7 +238,7 @@ class Ears(Actor[EarJob]):
             return None
         before = self._position
         pcm = self._input.read(self._controls.take_played)
-        self._ducking.look(self._attending.during_reply and self._input.near.double_talk, before)
+        self._duck(self._attending.during_reply and self._input.near.double_talk, before)
         if len(pcm):
             level = level_db(pcm)
             self._loudness.hear(level, len(pcm) / SAMPLE_RATE)
@@ -257,6 +253,20 @@ class Ears(Actor[EarJob]):
         if self._attending.during_reply:
             return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
+
+    def _duck(self, trace: bool, now: int) -> None:
+        """Make the reply quieter at the first trace of another sound, for HOLD_S after the last.
+
+        Independent of the turn rules, because a trace is noticed long before its cause is known. A
+        mistake costs little: the reply continues, and soon has its old level.
+        """
+        if trace:
+            if self._ducked_until is None:
+                self._controls.duck(True)
+            self._ducked_until = now + int(HOLD_S * SAMPLE_RATE)
+        elif self._ducked_until is not None and now >= self._ducked_until:
+            self._ducked_until = None
+            self._controls.duck(False)
 
     @property
     def _position(self) -> int:
@@ -281,10 +291,8 @@ class Ears(Actor[EarJob]):
             if not self._watch.resting:
                 self._watch.reset()
             return
-        plausible = self._ducking.ducking or not (
-            self._attending.during_reply and self._input.near.sounding
-        )
-        self._follow(pcm, plausible=plausible)
+        echoes = attending.during_reply and self._input.near.sounding
+        self._follow(pcm, plausible=self._ducked_until is not None or not echoes)
 
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
         """Report the speech in these samples; asleep, search it only for the wake phrase."""
@@ -301,7 +309,7 @@ class Ears(Actor[EarJob]):
                 self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
-            called = self._wake_gate.begin(self._input.recent.since(0))
+            called = self._wake_gate.find(self._input.recent.since(0), begins=True)
         else:
             called = self._wake_gate.find(pcm) if self._watch.speaking else None
         if called is not None:

@@ -1,13 +1,8 @@
-"""Loudness: of the room, of the user in it, and of the reply at a trace of another sound.
+"""Loudness of the room, and of the user in it.
 
-Invariant: levels belong to consecutive blocks. Ducking is independent of the turn rules, because a
-trace is noticed long before its cause is known. A mistake costs little: the reply continues, and
-HOLD_S after the last trace it has its old level.
+Invariant: pure; levels belong to consecutive blocks.
 """
 
-from collections.abc import Callable
-
-from engine.asr.base import SAMPLE_RATE
 from engine.audio.pcm import SILENCE_DB
 from engine.translatable import Translatable
 
@@ -69,29 +64,3 @@ class Loudness:
             return False
         self._is_reported = loudest_db < FAINT_DB
         return self._is_reported
-
-
-HOLD_S = 0.25  # between two syllables, and until a voice detector has enough samples
-
-
-class Ducking:
-    """Calls `duck` with True to make the reply quieter, with False to restore it."""
-
-    def __init__(self, duck: Callable[[bool], None]) -> None:
-        self._duck = duck
-        self._until: int | None = None  # sample; None = the reply has its normal level
-
-    @property
-    def ducking(self) -> bool:
-        """Whether there was a recent trace."""
-        return self._until is not None
-
-    def look(self, trace: bool, now: int) -> None:
-        """Report whether there is a trace at sample `now` of the ears' count."""
-        if trace:
-            if self._until is None:
-                self._duck(True)
-            self._until = now + int(HOLD_S * SAMPLE_RATE)
-        elif self._until is not None and now >= self._until:
-            self._until = None
-            self._duck(False)

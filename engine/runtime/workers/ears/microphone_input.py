@@ -27,11 +27,6 @@ class Recent:
         self._length = 0  # samples in the blocks
         self.position = 0  # samples pushed
 
-    def restart(self) -> None:
-        """Drop all samples and count from 0 again."""
-        self.forget()
-        self.position = 0
-
     def forget(self, before: int | None = None) -> None:
         """Drop the samples before a position; None = all."""
         rest = self.since(self.position if before is None else before)
@@ -84,7 +79,7 @@ class MicrophoneInput:
         midway = microphone.joins_midway and not self._was_opened
         self._microphone, self._was_opened = microphone, True
         self.near = NearEnd(self._canceller, microphone.sample_rate)
-        self.recent.restart()
+        self.recent = Recent(int(PREROLL_S * SAMPLE_RATE))
         return midway
 
     def close(self) -> None:

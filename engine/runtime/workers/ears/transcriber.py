@@ -64,7 +64,7 @@ class Transcriber(Actor[Job]):
             stand_in=RecogniserSettings(engine=BUILT_IN),
         )
         self._wanted: RecogniserSettings | None = None  # None = the chosen one is loaded
-        self._completeness: Callable[[str], Completeness] = _unsure
+        self._completeness: Callable[[str], Completeness] = lambda _text: Completeness.UNSURE
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = self._peek = ""
@@ -139,8 +139,9 @@ class Transcriber(Actor[Job]):
         if transcript is not None:
             at = time.monotonic()
             self._interim = (transcript, at)
-            english = transcript.language in ("", "en")  # the rules are English
-            completeness = (self._completeness if english else _unsure)(transcript.text)
+            completeness = Completeness.UNSURE
+            if transcript.language in ("", "en"):  # the rules are English
+                completeness = self._completeness(transcript.text)
             self._judge(InterimTranscript(turn, pause, transcript, completeness, at))
 
     def _end(self, turn: int, *, overlapping: bool) -> None:
@@ -193,8 +194,3 @@ class Transcriber(Actor[Job]):
         turn = self._turn
         self._drop()
         self._tell(Failed.of(error, Part.RECOGNISER, turn))
-
-
-def _unsure(text: str) -> Completeness:
-    """Return UNSURE; for languages without rules."""
-    return Completeness.UNSURE
