@@ -19,7 +19,7 @@ from engine.export.comparison import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import Clock
-from engine.runtime.headless.say_command import check_writable, play, write_wav
+from engine.runtime.headless.say_command import check_writable, opened_loudspeaker, play, write_wav
 from engine.settings import Settings
 from engine.systems import ESPEAK, KOKORO, LLMVOX_PUBLISHED, STARTER, SYSTEMS
 from engine.text.paced import PacedText
@@ -60,12 +60,10 @@ def compare(
     rows = {name: Compared(name, TITLES[name]) for name in names}
     for row in rows.values():
         tell(row)
-    with ExitStack() as open_until_then:
+    with ExitStack() as stack:
         loudspeaker = None
         if recital.aloud:
-            loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
-            open_until_then.callback(loudspeaker.close)
-            loudspeaker.gain = settings.audio.volume
+            loudspeaker = stack.enter_context(opened_loudspeaker(settings, factories))
         stage = _Stage(words, recital, settings, factories, clock, loudspeaker)
         for name, row in rows.items():
             rows[name] = stage.perform(row, tell)
@@ -191,14 +189,14 @@ class _Take:
         found = delays.timing(trace, self.stage.recital.word_delay_ms / 1000)
         begin_s, end_s = trace.speech
         begun = sum(len(each.frame.onsets) for each in self.made)  # words
+        syllables = delays.syllables_of(texts[:begun])
+        rate = syllables / (end_s - begin_s) if end_s > begin_s else None
         return replace(
             self.before,
             first_sound_ms=1000 * found.first_audible_s,
             words_before=delays.words_before_sound(trace),
             share=delays.real_time_factor(trace),
-            rate=delays.syllables_of(texts[:begun]) / (end_s - begin_s)
-            if end_s > begin_s
-            else None,
+            rate=rate,
             seconds=sum(frame.seconds for frame in trace.frames),
             dry_ms=1000 * found.dry_s,
             note=_LOST if self.lost else "",

@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -40,9 +40,9 @@ from engine.runtime.headless.recording import (
 )
 from engine.runtime.headless.say_command import (
     check_writable,
-    load_synthesiser,
+    loaded_voice,
+    opened_loudspeaker,
     play,
-    voice_of_text,
 )
 from engine.runtime.turn.places import PlacedWord
 from engine.settings import AUTO, SayOptions, Settings
@@ -124,10 +124,11 @@ def read_aloud(
     if options.start is not None:
         keeper.place = Place(options.start)
     start = keeper.place
-    with _opened(settings, document.chapter(start.chapter), options, factories) as (model, request):
-        loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
+    with (
+        _opened(settings, document.chapter(start.chapter), options, factories) as (model, request),
+        opened_loudspeaker(settings, factories) as loudspeaker,
+    ):
         try:
-            loudspeaker.gain = settings.audio.volume
             for index in range(start.chapter, len(document.chapter_titles)):
                 begin = start if index == start.chapter else Place(index)
                 play(
@@ -140,7 +141,6 @@ def read_aloud(
                 )
             keeper.place = Place()  # read to the end: next time from the beginning
         finally:
-            loudspeaker.close()
             keeper.save()
 
 
@@ -226,28 +226,16 @@ def _locked(folder: Path) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
 def _opened(
-    settings: Settings,
-    chapter: Chapter,
-    options: ReadingOptions,
-    factories: Factories,
-) -> Iterator[LoadedVoice]:
+    settings: Settings, chapter: Chapter, options: ReadingOptions, factories: Factories
+) -> AbstractContextManager[LoadedVoice]:
     """Load the synthesiser and the voice: that of the options, or one for the language of the
     settings, of the document, or else of the chapter's text; release it afterwards.
     """
     speech = settings.speech
     # parse() refuses a rate that no voice speaks
     plan = constant(speech.rate) if options.rate is None else parse(f"0:{options.rate}")
-    model = load_synthesiser(speech, factories)
-    try:
-        text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
-        stated = options.language if speech.language == AUTO else speech.language
-        if options.voice or all(voice.language != stated for voice in model.voices()):
-            stated = None
-        how = SayOptions(voice=options.voice, language=stated)
-        voice = voice_of_text(model, text, speech, how)
-        model.warm(voice)
-        yield model, SpeechRequest("", voice, plan, speech.seed, pacing=speech.pacing)
-    finally:
-        model.close()
+    text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
+    stated = options.language if speech.language == AUTO else speech.language
+    how = SayOptions(voice=options.voice)
+    return loaded_voice(text, speech, how, factories, plan, stated)

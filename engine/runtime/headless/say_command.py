@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -27,6 +27,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import (
     Clock,
     OfflineSynthesis,
+    RatePlan,
     SpeechRequest,
     SynthesisReport,
     constant,
@@ -66,20 +67,47 @@ def say(
     if options.out is not None:  # before the first word: a long text takes a while
         check_writable(options.out)
         check_sound(options.out)
-    model = load_synthesiser(speech, factories)
-    try:
-        voice = voice_of_text(model, text, speech, options)
-        model.warm(voice)
-        delay_s = options.word_delay_ms / 1000
-        request = SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
+    with loaded_voice(text, speech, options, factories, plan) as (model, request):
         synthesis = OfflineSynthesis(model, request, show=show)
         if options.out is None:
-            _aloud(synthesis, model, settings, factories)
+            with opened_loudspeaker(settings, factories) as loudspeaker:
+                lead_ms = max(settings.audio.lead_ms, model.info.lead_ms, 1)
+                play(synthesis, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
         else:
             write_wav(options.out, synthesis.pcm(), model.info.sample_rate)
         return synthesis.report()
+
+
+@contextmanager
+def loaded_voice(
+    text: str,
+    speech: SpeechSettings,
+    options: SayOptions,
+    factories: Factories,
+    plan: RatePlan,
+    stated: str | None = None,
+) -> Iterator[tuple[TtsModel, SpeechRequest]]:
+    """Load the synthesiser of the settings and a voice for the text, and release them afterwards.
+    `stated`: its language, if a voice speaks it and none is chosen. See voice_of_text().
+    """
+    model = load_synthesiser(speech, factories)
+    try:
+        if not options.voice and any(each.language == stated for each in model.voices()):
+            options = replace(options, language=stated)
+        voice = voice_of_text(model, text, speech, options)
+        model.warm(voice)
+        delay_s = options.word_delay_ms / 1000
+        yield model, SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
     finally:
         model.close()
+
+
+@contextmanager
+def opened_loudspeaker(settings: Settings, factories: Factories) -> Iterator[Loudspeaker]:
+    """Open the loudspeaker of the settings with their volume, and close it afterwards."""
+    with closing(factories.loudspeaker(settings.audio.loudspeaker)) as loudspeaker:
+        loudspeaker.gain = settings.audio.volume
+        yield loudspeaker
 
 
 def voice_of_text(model: TtsModel, text: str, speech: SpeechSettings, options: SayOptions) -> Voice:
@@ -196,18 +224,6 @@ def check_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise write_error(path, error) from error
-
-
-def _aloud(
-    synthesis: OfflineSynthesis, model: TtsModel, settings: Settings, factories: Factories
-) -> None:
-    loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
-    try:
-        loudspeaker.gain = settings.audio.volume
-        lead_ms = max(settings.audio.lead_ms, model.info.lead_ms, 1)
-        play(synthesis, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
-    finally:
-        loudspeaker.close()
 
 
 def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
