@@ -156,7 +156,8 @@ class Effects:
             case orders.ReadOut():
                 self._read_out(order)
             case orders.Pause(turn):
-                self.replies.pause(turn)
+                if reply := self.replies.find(turn):
+                    reply.pause()
             case orders.Resume(turn, wish):
                 self._actions.apply_spoken_wish(wish)
                 if not self.reading.resume(turn, wish):

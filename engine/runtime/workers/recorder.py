@@ -1,7 +1,7 @@
 """Record a clip with the microphone, for a voice.
 
 Invariant: recording starts and ends on request, and ClipRecording reports both. Writing never
-delays the ears: a slow disk ends the clip.
+delays the ears.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,6 @@ from engine.runtime.workers.worker import Actor, Tell
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 
-LATE_BLOCKS = 1000  # of 20 to 50 ms: the memory for a slow disk
 REPORT_S = 0.2  # between two reports of a clip's length
 
 Sink = Callable[[Pcm, int], None]
@@ -56,16 +55,12 @@ class Recorder(Actor[RecorderOrder]):
         self._inspect = inspect
         self._take: Take | None = None  # None = nothing is recorded
         self._reported_s = 0.0  # length of the clip in the last report
-        self._offered = 0  # blocks; each counted by one thread
-        self._taken = 0
 
     # -------------------------------------------------------------- from any thread
 
     def feed(self, heard: Pcm, rate: int) -> None:
         """Queue samples of the microphone (mono, `rate` Hz); called from one thread."""
-        if self._offered - self._taken < LATE_BLOCKS:
-            self._offered += 1
-            self.post(_Block(heard, rate))
+        self.post(_Block(heard, rate))
 
     def _release(self) -> None:
         self._end(keep=False)
@@ -83,9 +78,7 @@ class Recorder(Actor[RecorderOrder]):
                 self._end(keep=False)
                 forget(_takes())
             case _Block():
-                late = self._offered - self._taken >= LATE_BLOCKS
-                self._taken += 1
-                self._write(order, late=late)
+                self._write(order)
             case _:
                 assert_never(order)
 
@@ -114,12 +107,10 @@ class Recorder(Actor[RecorderOrder]):
         if keep and clip is not None:
             self._inspect(AddVoice(clip))
 
-    def _write(self, block: _Block, *, late: bool) -> None:
+    def _write(self, block: _Block) -> None:
         if self._take is None:
             return
         self._take.add(block.heard, block.rate)
-        if late:
-            self._take.ended_by = Translatable("The disk is too slow for the recording.")
         if self._take.ended_by:
             self._end()
         elif self._take.seconds - self._reported_s >= REPORT_S:

@@ -9,7 +9,6 @@ from engine.messages.commands import AddVoice
 from engine.messages.events import Event, Failed
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
 from engine.runtime.turn.facts import Fact
-from engine.runtime.workers import recorder as recorders
 from engine.runtime.workers.recorder import Recorder, RecorderOrder, Sink
 
 RATE = 16_000
@@ -89,14 +88,3 @@ def test_a_folder_that_cannot_be_made_is_reported_once(room):
     assert ended == ClipRecording(False)
     assert isinstance(fault, Failed)
     assert "cannot be made" in fault.message
-
-
-def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room, monkeypatch):
-    monkeypatch.setattr(recorders, "LATE_BLOCKS", 5)
-    room.ask(RecordClip(on=True))
-    for _ in range(50):  # and nothing is written meanwhile
-        room.sink(SECOND, RATE)
-    room.settle()
-    assert room.recorder._offered == 5
-    ended = [event for event in room.events if isinstance(event, ClipRecording) and not event.on]
-    assert [event.ended_by for event in ended] == ["The disk is too slow for the recording."]
