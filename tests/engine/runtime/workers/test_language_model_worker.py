@@ -55,6 +55,10 @@ def mind(monkeypatch: pytest.MonkeyPatch) -> Mind:
     return mind
 
 
+def aloud(mind: Mind, turn: int = 1) -> Reply:
+    return Reply(turn, mind.controls, asked=asked("hello"), aloud=True)
+
+
 def rest(mind: Mind) -> None:
     while mind.do() is not None:
         pass
@@ -153,14 +157,14 @@ def test_a_reply_that_a_voice_cut_is_written_on_for_its_rest_only(mind, after):
 
 def test_the_answer_to_a_learnt_sound_has_it_already(mind):
     mind.model.deltas = (LearnSound("Niamh", "neev"), "All right: Niamh.")
-    mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
+    mind.do(aloud(mind))
     assert [word.spoken for order in mind.said for word in order.words][-1] == "neev."
     assert ActionAsked(1, LearnSound("Niamh", "neev")) in mind.told
 
 
 def test_a_server_that_loads_its_model_is_told_in_a_line(mind):
     mind.model.deltas = (StillLoading(), "Ten.")
-    mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
+    mind.do(aloud(mind))
     (notice,) = mind.told_of(Notice)
     assert "still loading" in notice.text
 
@@ -171,7 +175,7 @@ def test_a_remark_about_a_model_is_told_once(mind):
     mind.do(dropped)
     assert mind.told_of(Notice) == []
     for turn in (2, 3):
-        mind.do(Reply(turn, mind.controls, asked=asked("hello"), aloud=True))
+        mind.do(aloud(mind, turn))
     assert [notice.text for notice in mind.told_of(Notice)] == ["It has no head."]
 
 
