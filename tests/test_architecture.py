@@ -240,6 +240,8 @@ def test_the_functions_on_the_way_of_a_typed_question_are_there():
     page = (ROOT / "resources/pages/developing.md").read_text(encoding="utf-8")
     table = page.split("| thread | functions |")[1].split("\n\n")[0]
     named = set(re.findall(r"`(?:\w+\.)?(\w+)`", table))
+    to_the_voice = re.findall(r"`(?:\w+\.)?([a-z_]\w*)`", table.split("| speaker |")[0])
+    assert len(to_the_voice) <= 14
     code = "".join(source(name) for part in ("app", "engine") for name in modules(part))
     assert {"keyPressEvent", "write"} <= named <= set(re.findall(r"(?:def|class) (\w+)", code))
 

@@ -40,7 +40,7 @@ from engine.runtime.turn import facts, rules, waiting
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor, attention
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.orders import EndTurn, ReadOut
+from engine.runtime.turn.orders import Answer, EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
 from engine.settings import Changes, SettingKey, Settings, Value
@@ -334,6 +334,9 @@ class Conductor:
         if outcome.orders:
             self._moved_at = time.monotonic()
         for order in outcome.orders:
+            if isinstance(order, Answer):
+                self._effects.answer(order.turn, order.said)
+                continue
             self._effects.carry_out(order)
             if isinstance(order, EndTurn):
                 self._ringing.turn_ended(order.turn, order.ending)

@@ -145,14 +145,12 @@ class Effects:
         """The user continues speaking: drop the prepared reply."""
         self._log.record(turn).discarded += self.replies.drop()
 
-    def carry_out(self, order: orders.TurnOrder) -> None:
+    def carry_out(self, order: orders.OtherOrder) -> None:
         if isinstance(order, orders.UtteranceOrder):
             self._note(order)
             self._workers.ears.post(order)
             return
         match order:
-            case orders.Answer(turn, said):
-                self._answer(turn, said)
             case orders.ReadOut():
                 self._read_out(order)
             case orders.Pause(turn):
@@ -250,7 +248,7 @@ class Effects:
         idle = phase is Phase.IDLE
         self._workers.language_model.post(GetReady(self._log.history) if idle else Rest())
 
-    def _answer(self, turn: int, said: Transcript) -> None:
+    def answer(self, turn: int, said: Transcript) -> None:
         language = self._language(said)
         record = self._log.say(turn, said.text, said.confidence, language)
         self._workers.speaker.post(GetVoiceReady(language))

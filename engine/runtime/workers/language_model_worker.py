@@ -123,7 +123,19 @@ class LanguageModelWorker(Actor[Task]):
             case Reply() if task is self._reply:
                 self._send()
             case Reply():
-                self._write(task)
+                deltas = self._begin(task)
+                while task.ending is None and (delta := next(deltas, None)) is not None:
+                    task.move()
+                    if isinstance(delta, llm.TextDelta):
+                        self._private = self._private or delta.private
+                        self._grow(task, self._text.push(delta.text))
+                    else:
+                        self._on_mark(task, delta)
+                if task.ending is None:
+                    self._end_words(task)
+                    task.written = task.ending is None
+                elif not task.ending.by_voice:
+                    self._close_deltas()
             case _:
                 assert_never(task)
 
@@ -170,36 +182,24 @@ class LanguageModelWorker(Actor[Task]):
         self._rest()
         return None
 
-    def _write(self, reply: Reply) -> None:
-        """Write a reply to its end, and send every part as soon as it is known."""
+    def _begin(self, reply: Reply) -> Generator[llm.Delta, None, None]:
+        """Begin to write a reply; return its deltas: a new one's, or the rest of the last one's."""
         self._load_wanted()
         self._rest()
-        self._deltas = self._next_deltas(reply)
+        before, start = reply.rest_of or (None, 0)
+        if before is None or before is not self._reply or self._deltas is None:
+            self._close_deltas()
+            deltas = self._open_deltas(reply)
+        else:
+            known = llm.TextDelta(self._written[start:], self._private)
+            deltas = _continued(known, self._deltas)
+        self._deltas = deltas
         self._reply = self._open = reply
         self._held.clear()
         self._text = self._new_text(reply)
         self._thought = WholeCharacters()
         self._written, self._private = "", False
-        while reply.ending is None and (delta := next(self._deltas, None)) is not None:
-            reply.move()
-            if isinstance(delta, llm.TextDelta):
-                self._private = self._private or delta.private
-                self._grow(reply, self._text.push(delta.text))
-            else:
-                self._on_mark(reply, delta)
-        if reply.ending is None:
-            self._end_words(reply)
-            reply.written = reply.ending is None
-        elif not reply.ending.by_voice:
-            self._close_deltas()
-
-    def _next_deltas(self, reply: Reply) -> Generator[llm.Delta, None, None]:
-        """Return the deltas of a reply: a new one's, or the rest of the last one's."""
-        before, start = reply.rest_of or (None, 0)
-        if before is None or before is not self._reply or self._deltas is None:
-            self._close_deltas()
-            return self._open_deltas(reply)
-        return _continued(llm.TextDelta(self._written[start:], self._private), self._deltas)
+        return deltas
 
     def _close_deltas(self) -> None:
         if self._deltas is not None:
