@@ -255,7 +255,7 @@ class Conductor:
                 self._decide(fact)
                 self._attend()
             case SpeechResumed():
-                self._effects.drop_prepared(turn)
+                self._log.record(turn).discarded += self._effects.replies.drop()
             case facts.InterimTranscript():
                 if self._floor.phase is Phase.LISTENING and fact.turn == turn:
                     self._effects.prepare(fact)

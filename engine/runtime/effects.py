@@ -141,10 +141,6 @@ class Effects:
             asked = (*self._log.history, *self.reading.context(interim.turn), said)
             self.replies.begin(interim.turn, asked=asked, aloud=False)
 
-    def drop_prepared(self, turn: int) -> None:
-        """The user continues speaking: drop the prepared reply."""
-        self._log.record(turn).discarded += self.replies.drop()
-
     def carry_out(self, order: orders.OtherOrder) -> None:
         if isinstance(order, orders.UtteranceOrder):
             self._note(order)

@@ -51,7 +51,14 @@ class Workers:
 
     def stop(self) -> tuple[str, ...]:
         """Stop all, ears first; return the names of those that did not end in time."""
-        return tuple(name for name, member in self._members().items() if not _ended(name, member))
+        late = list[str]()
+        for name, member in self._members().items():
+            try:
+                if not member.stop(STOP_S):
+                    late.append(name)
+            except Exception:  # while its part closes; the others must not be kept running
+                logger.exception("could not release name=%s", name)
+        return tuple(late)
 
     def _members(self) -> dict[str, Actor[Any]]:
         return {
@@ -59,15 +66,6 @@ class Workers:
             for name, each in vars(self).items()
             if isinstance(each, Actor)
         }
-
-
-def _ended(name: str, member: Actor[Any]) -> bool:
-    """Stop one; an error while its part closes must not keep the others running."""
-    try:
-        return member.stop(STOP_S)
-    except Exception:
-        logger.exception("could not release name=%s", name)
-        return True
 
 
 def assemble(

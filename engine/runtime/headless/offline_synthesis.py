@@ -192,7 +192,7 @@ class OfflineSynthesis:
                         yield step
                     case Starved():
                         self._dry_at = None  # the following silence is a pause, not an underrun
-                        wait(supply.missing_s)
+                        wait(max(0.0, supply.next_at - self._clock.now()))
                     case Finished():
                         return
                     case _:
@@ -286,7 +286,7 @@ class _Supply:
         )
         self._delay_s = request.word_delay_s
         self._clock = clock
-        self._next_at = clock.now()
+        self.next_at = clock.now()  # when another word is due
         self.exhausted = False
 
     def due_words(self) -> list[Word]:
@@ -294,17 +294,12 @@ class _Supply:
         delay the start of a long text.
         """
         words: list[Word] = []
-        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
+        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self.next_at:
             words += self._text.push(self._deltas.popleft()).words
-            self._next_at += self._delay_s
+            self.next_at += self._delay_s
         if not self._deltas and not self.exhausted:
             self.exhausted = True
             words += self._text.end().words
             if self._text.left_out:
                 log.warning(LEFT_OUT)
         return words
-
-    @property
-    def missing_s(self) -> float:
-        """Seconds until the next word is due."""
-        return max(0.0, self._next_at - self._clock.now())

@@ -24,7 +24,7 @@ from engine.atomic_write import replacement
 from engine.audio.base import Pcm
 from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.export.documents import write_error
-from engine.messages.reading import Chapter, Paragraph, Place
+from engine.messages.reading import Chapter, Place
 from engine.reading.parsers.blocks import Kind
 from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, SpeechRequest
 from engine.runtime.turn.places import PlacedWord
@@ -77,8 +77,11 @@ class ChapterSpeech:
         self, place: Place, wait: Callable[[float], None] | None
     ) -> Iterator[AudioFrame]:
         paragraph = self._chapter.paragraphs[place.paragraph]
-        synthesis = self._synthesis(paragraph, place.word)
-        if synthesis is None:
+        text = " ".join(paragraph.text.split()[place.word :])
+        request = replace(self._request, text=text)
+        try:
+            synthesis = OfflineSynthesis(self._model, request, self._clock)
+        except InvalidInput:  # nothing in it is spoken
             return
         if self.pause:
             yield self._append(AudioFrame(np.zeros(self.pause, np.float32), 0), 0, 0)
@@ -87,18 +90,12 @@ class ChapterSpeech:
         first = self._samples
         for frame in synthesis.frames(wait):
             for onset in frame.onsets:
-                self._places.append(_placed(synthesis, onset, place, paragraph))
+                word = place.word + text.count(" ", 0, synthesis.word(onset).start)
+                at = replace(place, word=word)
+                self._places.append(PlacedWord(**vars(synthesis.word(onset)), place=at))
             yield self._append(frame, first, self._words_before)
         pause_s = _PAUSES_S.get(paragraph.kind, _PAUSE_S)
         self.pause = round(pause_s * self._model.info.sample_rate)
-
-    def _synthesis(self, paragraph: Paragraph, word: int) -> OfflineSynthesis | None:
-        """Return the synthesis of a paragraph from a word on; None if nothing in it is spoken."""
-        text = " ".join(paragraph.text.split()[word:])
-        try:
-            return OfflineSynthesis(self._model, replace(self._request, text=text), self._clock)
-        except InvalidInput:
-            return None
 
     def _append(self, frame: AudioFrame, first: int, words_before: int) -> AudioFrame:
         """Return a frame with its position in the chapter instead of the paragraph."""
@@ -106,15 +103,6 @@ class ChapterSpeech:
         placed = replace(frame, sample=self._samples, onsets=tuple(onsets))
         self._samples += len(frame.pcm)
         return placed
-
-
-def _placed(
-    synthesis: OfflineSynthesis, onset: Onset, place: Place, paragraph: Paragraph
-) -> PlacedWord:
-    spoken = synthesis.word(onset)
-    text = " ".join(paragraph.text.split()[place.word :])
-    word = place.word + text.count(" ", 0, spoken.start)
-    return PlacedWord(**vars(spoken), place=replace(place, word=word))
 
 
 log = logging.getLogger(__name__)

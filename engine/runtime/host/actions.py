@@ -105,7 +105,12 @@ class Actions:
         self._private_name = name if self._private else ""
         if not self._private or not name:
             self._change(SettingKey.NAME, name)
-            _hear_name(before, name)
+            # It is recognised in place of the one before; one whose sound was taught stays.
+            known = names_file.in_force()
+            if before and Name(before) in known:
+                names_file.remove(before, "")
+            if name and all(each.key != Name(name).key for each in known):
+                names_file.add([Name(name)])
 
     def _change_sound(self, action: llm.LearnSound | llm.ForgetSound) -> None:
         """Change the list of names. InvalidInput in a private conversation, which saves none."""
@@ -162,17 +167,6 @@ class _Applied:
     kinds: set[type[llm.Action]] = field(default_factory=set)
     sounds: set[str] = field(default_factory=set)  # names whose sound was changed
     keys: dict[str, None] = field(default_factory=dict)  # keys of settings, in the order of changes
-
-
-def _hear_name(before: str, name: str) -> None:
-    """Put the user's name into the list of names, so that it is recognised, in place of the one
-    before. A name whose sound was taught stays.
-    """
-    known = names_file.in_force()
-    if before and Name(before) in known:
-        names_file.remove(before, "")
-    if name and not any(each.key == Name(name).key for each in known):
-        names_file.add([Name(name)])
 
 
 def _rate(action: llm.ChangeRate, state: llm.AssistantState) -> float | None:

@@ -148,7 +148,7 @@ class TurnLog:
     def reply_words(self, turn: int) -> frozenset[str]:
         """Return the words of this turn's reply that a microphone may hear now."""
         record = self.record(turn)
-        return reply_words(word.text for word in record.words[: record.begun + 2])
+        return reply_words(word.text for word in record.words[: len(record.began) + 2])
 
     def drop(self, turn: int) -> None:
         """Forget a turn that never had the floor."""

@@ -82,11 +82,6 @@ class TurnRecord:
     discarded: int = 0  # replies prepared in pauses after which the user continued
 
     @property
-    def begun(self) -> int:
-        """Number of words that became audible."""
-        return len(self.began)
-
-    @property
     def heard(self) -> str:
         """The part of the reply's text that was heard or, without a loudspeaker, read."""
         if self.ending is Ending.COMPLETE or self.delivery.read:

@@ -74,12 +74,6 @@ class _Notes:
         """Changes when the list of conversations does."""
         return self.last, len(self.places)
 
-    def write_anew(self) -> None:
-        """Write everything again, to another file."""
-        self.last = None
-        self.places = {}
-        self.unwritten = dict.fromkeys(self.turns)
-
     def delete(self) -> None:
         self.gone = True
         self.turns, self.unwritten = {}, {}
@@ -280,8 +274,10 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._tell(ConversationsChanged())
 
     def _write_anew(self) -> None:
+        """Write everything again, to another file."""
         for notes in (*self._earlier, self._present):
-            notes.write_anew()
+            notes.last, notes.places = None, {}
+            notes.unwritten = dict.fromkeys(notes.turns)
 
     def _write_all(self) -> None:
         """Write all unwritten turns; those that fail stay unwritten."""
