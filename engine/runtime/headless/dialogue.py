@@ -70,7 +70,8 @@ def converse(
         try:
             talk.wait_ready()
             talk.begin()
-            talk.wait_over()
+            while not talk.over():
+                time.sleep(0.05)
         finally:
             conductor.stop()
     finally:  # however it ended
@@ -170,15 +171,10 @@ class _Talk:
         """Start the files' clock."""
         self._begun_at = time.monotonic()
 
-    def wait_over(self) -> None:
-        with self._changed:
-            while not self._over():
-                self._changed.wait(0.1)
-
     def _clock(self) -> float:
         return time.monotonic() - self._begun_at if self._begun_at is not None else 0.0
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
         if self._microphone is None or not self._microphone.ended:
             return False
         return self._phase is Phase.IDLE and time.monotonic() - self._idle_since > QUIET_S

@@ -162,7 +162,12 @@ class OfflineSynthesis:
             )
         if not 0 <= request.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        _check_words(request)
+        words = PacedText(pacing=False, usual=request.voice.language)
+        if (
+            not any(words.push(each).words for each in _deltas(request.text))
+            and not words.end().words
+        ):
+            raise nothing_to_say(left_out=words.left_out)
         self._model = model
         self._request = request
         self._clock = clock or Clock()
@@ -261,14 +266,6 @@ class OfflineSynthesis:
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
         if self._onsets:  # pace tags are part of the text, but belong to no word
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._request.text)))
-
-
-def _check_words(request: SpeechRequest) -> None:
-    """InvalidInput for a text without words."""
-    words = PacedText(pacing=False, usual=request.voice.language)
-    if any(words.push(delta).words for delta in _deltas(request.text)) or words.end().words:
-        return
-    raise nothing_to_say(left_out=words.left_out)
 
 
 def _deltas(text: str) -> list[str]:

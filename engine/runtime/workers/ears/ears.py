@@ -5,6 +5,7 @@ here, so the recogniser transcribes it while the rules are informed. Positions a
 microphone's input.
 """
 
+import math
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +30,7 @@ from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.recorder import Tap
-from engine.runtime.workers.voice.loudspeakers import FlapGuard
+from engine.runtime.workers.voice.loudspeakers import RELAPSE_S
 from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
@@ -61,7 +62,7 @@ class Ears(Actor[EarJob]):
         self._transcriber = Transcriber(factories, tell, self.post)
         self._recognise = self._transcriber.post
         self._input = MicrophoneInput(factories.canceller)
-        self._flaps = FlapGuard()
+        self._lost_at = -math.inf  # the microphone, last
         self._controls = controls
         self._ducked_until: int | None = None  # sample; None = the reply has its normal level
         self._muted = False
@@ -96,7 +97,7 @@ class Ears(Actor[EarJob]):
                 if closed:
                     self._forget()
                     self._input.close()
-                    self._input.recent.forget()
+                    self._input.forget()
                     self._tell(Ready(Part.MICROPHONE, MUTED))
                 else:
                     self._use(name)
@@ -204,7 +205,7 @@ class Ears(Actor[EarJob]):
         self._recognise(order)
         before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
         noticed = self._position if from_sample is None else from_sample
-        heard = self._input.recent.since(noticed - int(before_s * SAMPLE_RATE))
+        heard = self._input.since(noticed - int(before_s * SAMPLE_RATE))
         self._recognise(HearAudio(turn, heard))
         if not self._attending.during_reply:
             self._loudness.begin_utterance()
@@ -229,7 +230,7 @@ class Ears(Actor[EarJob]):
         turn = self._utterance = order.turn
         self._watch.follow(self._position)
         self._recognise(order)
-        self._recognise(HearAudio(turn, self._input.recent.since(self._closed_at)))
+        self._recognise(HearAudio(turn, self._input.since(self._closed_at)))
 
     # --------------------------------------------------------------------- the loop
 
@@ -271,7 +272,7 @@ class Ears(Actor[EarJob]):
     @property
     def _position(self) -> int:
         """16 kHz samples since the microphone was opened."""
-        return self._input.recent.position
+        return self._input.position
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
@@ -309,7 +310,7 @@ class Ears(Actor[EarJob]):
                 self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
-            called = self._wake_gate.find(self._input.recent.since(0), begins=True)
+            called = self._wake_gate.find(self._input.since(0), begins=True)
         else:
             called = self._wake_gate.find(pcm) if self._watch.speaking else None
         if called is not None:
@@ -317,8 +318,8 @@ class Ears(Actor[EarJob]):
 
     def _wake(self, ago: int) -> None:
         """Wake up. The phrase ended `ago` samples ago, and speech since then may be a request."""
-        self._input.recent.forget(before=self._position - ago)
-        since = self._input.recent.since(0)
+        self._input.forget(before=self._position - ago)
+        since = self._input.since(0)
         self._wake_gate.wake(self._position)
         self._watch.reset()
         self._follow(since)
@@ -352,7 +353,8 @@ class Ears(Actor[EarJob]):
     def _report(self, error: Exception) -> None:
         """Replace a lost microphone by the default one; the utterance continues with that."""
         if isinstance(error, DeviceError) and self._input.name is not None:
-            relapsed = self._flaps.again(time.monotonic())
+            relapsed = time.monotonic() - self._lost_at < RELAPSE_S
+            self._lost_at = time.monotonic()
             turn, lost = self._give_up() if relapsed else None, self._input.name
             self._tell(Failed.of(error, Part.MICROPHONE, turn))
             self._input.close()

@@ -4,7 +4,6 @@ Invariant: positions count 16 kHz samples since the microphone was opened. The l
 always kept, so an utterance begins before the moment it was noticed.
 """
 
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -16,34 +15,6 @@ from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.errors import DeviceError
 from engine.runtime.workers.recorder import Sink
-
-
-class Recent:
-    """Keeps at least the last `samples`."""
-
-    def __init__(self, samples: int) -> None:
-        self._samples = samples
-        self._blocks: deque[Pcm] = deque()
-        self._length = 0  # samples in the blocks
-        self.position = 0  # samples pushed
-
-    def forget(self, before: int | None = None) -> None:
-        """Drop the samples before a position; None = all."""
-        rest = self.since(self.position if before is None else before)
-        self._blocks, self._length = deque([rest]), len(rest)
-
-    def push(self, pcm: Pcm) -> None:
-        self._blocks.append(pcm)
-        self.position += len(pcm)
-        self._length += len(pcm)
-        while self._length - len(self._blocks[0]) >= self._samples:
-            self._length -= len(self._blocks.popleft())
-
-    def since(self, start: int) -> Pcm:
-        """Return the samples from position `start`, as far back as they are kept."""
-        recent = np.concatenate(self._blocks) if self._blocks else np.zeros(0, np.float32)
-        return recent[max(0, start - (self.position - self._length)) :]
-
 
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 
@@ -58,7 +29,8 @@ class MicrophoneInput:
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self.near = NearEnd(self._canceller, SAMPLE_RATE)
-        self.recent = Recent(int(PREROLL_S * SAMPLE_RATE))
+        self._kept: Pcm = np.zeros(0, np.float32)  # the last samples
+        self.position = 0  # samples that were read
         self.sink: Sink | None = None  # None: nothing is recorded
         self.raw: Pcm = np.zeros(0, np.float32)  # the last samples as the microphone gave them
 
@@ -79,7 +51,8 @@ class MicrophoneInput:
         midway = microphone.joins_midway and not self._was_opened
         self._microphone, self._was_opened = microphone, True
         self.near = NearEnd(self._canceller, microphone.sample_rate)
-        self.recent = Recent(int(PREROLL_S * SAMPLE_RATE))
+        self.forget()
+        self.position = 0
         return midway
 
     def close(self) -> None:
@@ -107,5 +80,15 @@ class MicrophoneInput:
             self.sink(self.raw, self._microphone.sample_rate)
         pcm = self.near.push(self.raw, played())
         if len(pcm):
-            self.recent.push(pcm)
+            kept = np.concatenate((self._kept, pcm))
+            self._kept = kept[-max(len(pcm), int(PREROLL_S * SAMPLE_RATE)) :]
+            self.position += len(pcm)
         return pcm
+
+    def since(self, start: int) -> Pcm:
+        """Return the samples from position `start`, as far back as they are kept."""
+        return self._kept[max(0, start - (self.position - len(self._kept))) :]
+
+    def forget(self, before: int | None = None) -> None:
+        """Drop the samples before a position; None = all."""
+        self._kept = self.since(self.position if before is None else before).copy()

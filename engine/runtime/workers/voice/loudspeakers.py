@@ -4,6 +4,7 @@ Invariant: belongs to the speaker's thread. A lost loudspeaker is waited for, un
 that returned was lost at once.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Final
@@ -12,21 +13,9 @@ from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.errors import DeviceError
 
-RELAPSE_S = 15.0  # a frozen device is noticed within 3 s of being reopened
-
-
-class FlapGuard:
-    """The faults of one kind of device."""
-
-    def __init__(self) -> None:
-        self._last_at: float | None = None  # None = no fault so far
-
-    def again(self, now: float) -> bool:
-        """Record a fault at `now` (seconds); return whether the last one was very recent."""
-        last_at, self._last_at = self._last_at, now
-        return last_at is not None and now - last_at < RELAPSE_S
-
-
+# A device that fails again so soon after its replacement is frozen: one that is still the system's
+# default opens well and then stalls, within 3 s. It would be opened again and again.
+RELAPSE_S: Final = 15.0
 # For a slipped plug, a restarting headset or sound server.
 RETURNS_WITHIN_S: Final = 5.0
 RETRY_S: Final = 0.5
@@ -43,7 +32,7 @@ class Loudspeakers:
     ) -> None:
         self._open = open_one
         self._clock = clock
-        self._flaps = FlapGuard()
+        self._lost_at = -math.inf  # the last one
         self.return_by: float | None = None  # None = not waiting
 
     def default(self) -> Loudspeaker:
@@ -58,7 +47,7 @@ class Loudspeakers:
         `waits`.
         """
         now = self._clock()
-        relapsed = self._flaps.again(now)
+        relapsed, self._lost_at = now - self._lost_at < RELAPSE_S, now
         instead = SilentLoudspeaker() if relapsed else self.default()
         if not waits or relapsed or not isinstance(instead, SilentLoudspeaker):
             return instead
