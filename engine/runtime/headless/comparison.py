@@ -163,9 +163,15 @@ class _Take:
         """See Spoken."""
         texts = [word.text for word in self.stage.words]
         left_s = delays.longest_s(texts)
-        shown_at = self.stage.clock.now()
+        began = shown_at = self.stage.clock.now()
+        delay_s = self.stage.recital.word_delay_ms / 1000
+
+        def await_word(number: int) -> None:
+            if self.stage.loudspeaker is not None:
+                wait(max(0.0, began + number * delay_s - self.stage.clock.now()))
+
         with self.model.open(self.voice, seed=self.stage.settings.speech.seed) as session:
-            for each in delays.speak(session, texts, self._waiting(wait)):
+            for each in delays.speak(session, texts, await_word):
                 self.made.append(each)
                 left_s -= len(each.frame.pcm) / self.model.info.sample_rate
                 self.lost = left_s < 0
@@ -201,11 +207,3 @@ class _Take:
             dry_ms=1000 * found.dry_s,
             note=_LOST if self.lost else "",
         )
-
-    def _waiting(self, wait: Callable[[float], None]) -> Callable[[int], None]:
-        """Return a function that waits until a word arrives, if there is a loudspeaker."""
-        clock, began = self.stage.clock, self.stage.clock.now()
-        if self.stage.loudspeaker is None:
-            return lambda number: None
-        delay_s = self.stage.recital.word_delay_ms / 1000
-        return lambda number: wait(max(0.0, began + number * delay_s - clock.now()))

@@ -4,7 +4,6 @@ Invariant: the same engine as behind the window. Files run in real time, so ever
 that of a real conversation.
 """
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from engine.settings import Settings
 FILE_RATE = 48_000  # Hz of the loudspeaker file
 QUIET_S = 1.0  # the conversation is over this long after the end of the file, if nothing follows
 READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
+LOOK_S = 0.05
 STAND_IN_S = 2.0  # a substitute for a failed part starts loading well within this
 NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
 ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
@@ -71,7 +71,7 @@ def converse(
             talk.wait_ready()
             talk.begin()
             while not talk.over():
-                time.sleep(0.05)
+                time.sleep(LOOK_S)
         finally:
             conductor.stop()
     finally:  # however it ended
@@ -87,10 +87,10 @@ class _Talk:
     ) -> None:
         self._begun_at: float | None = None  # None = the files' clock stands still
         self._show = show
-        self._changed = threading.Condition()
         self._ready: set[Part] = set()
         # faults of parts that failed to load, without a substitute so far; not shown yet
         self._broken: dict[Part | None, Failed] = {}
+        self._broken_at = 0.0  # the last of them
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
         self._progress_at = time.monotonic()  # time of the last loading progress
@@ -142,26 +142,19 @@ class _Talk:
             raise faults[0]
 
     def receive(self, event: Event) -> None:
-        with self._changed:
-            shown = self._note(event)
-            self._changed.notify_all()
-        for each in shown:
+        for each in self._note(event):
             self._show(each)
 
     def wait_ready(self) -> None:
         """Wait until the microphone is open and the models have loaded."""
-        with self._changed:
-            while not self._ready >= NEEDED:
-                left_s = self._progress_at + READY_S - time.monotonic()
-                self._changed.wait_for(lambda: self._ready >= NEEDED or self._broken, left_s)
-                self._changed.wait_for(lambda: not self._broken, STAND_IN_S)
-                for part, fault in self._broken.items():
+        while not self._ready >= NEEDED:
+            time.sleep(LOOK_S)
+            for part, fault in list(self._broken.items()):
+                if time.monotonic() > self._broken_at + STAND_IN_S:
                     hint = f"{fault.hint} {ANOTHER_EAR}" if part is Part.MICROPHONE else fault.hint
                     raise EngineError(fault.message, hint=hint)
-                if time.monotonic() > self._progress_at + READY_S:
-                    raise EngineError(
-                        "The parts did not load in time.", hint="Run `rubato doctor`."
-                    )
+            if time.monotonic() > self._progress_at + READY_S:
+                raise EngineError("The parts did not load in time.", hint="Run `rubato doctor`.")
 
     @property
     def begun(self) -> bool:
@@ -192,7 +185,7 @@ class _Talk:
             case Loading():
                 self._progress_at = time.monotonic()
             case Failed(part=part) if part in NEEDED and not self.begun:
-                self._broken[part] = event
+                self._broken_at, self._broken[part] = time.monotonic(), event
                 return shown
             case PhaseChanged(phase=phase):
                 self._phase = phase

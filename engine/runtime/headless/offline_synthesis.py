@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, assert_never
+from typing import Final
 
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
@@ -162,12 +162,15 @@ class OfflineSynthesis:
             )
         if not 0 <= request.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        words = PacedText(pacing=False, usual=request.voice.language)
-        if (
-            not any(words.push(each).words for each in _deltas(request.text))
-            and not words.end().words
-        ):
-            raise nothing_to_say(left_out=words.left_out)
+        # like those of a language model
+        self._deltas = deque(re.findall(r"\s*\S+|\s+$", request.text))
+        language = request.voice.language
+        text = PacedText(pacing=False, usual=language)
+        if not any(text.push(each).words for each in self._deltas) and not text.end().words:
+            raise nothing_to_say(left_out=text.left_out)
+        self._text = PacedText(pacing=request.pacing, usual=language, names=in_force())
+        self._is_complete = False  # the text
+        self._next_at = 0.0  # when another word is due
         self._model = model
         self._request = request
         self._clock = clock or Clock()
@@ -186,22 +189,19 @@ class OfflineSynthesis:
         """Speak; yield each frame as it is made. `wait` takes seconds (None: the clock's)."""
         wait = wait or self._clock.wait
         session = self._model.open(self._request.voice, seed=self._request.seed)
+        self._next_at = self._clock.now()
         with Breaks(session, self._model.info.sample_rate) as speech:
-            supply = _Supply(self._request, self._clock)
             while True:
-                self._push(speech, supply)
+                self._push_due(speech)
                 step, target = self._step(speech)
-                match step:
-                    case AudioFrame():
-                        self._note(step, target)
-                        yield step
-                    case Starved():
-                        self._dry_at = None  # the following silence is a pause, not an underrun
-                        wait(max(0.0, supply.next_at - self._clock.now()))
-                    case Finished():
-                        return
-                    case _:
-                        assert_never(step)
+                if isinstance(step, AudioFrame):
+                    self._note(step, target)
+                    yield step
+                elif isinstance(step, Starved):
+                    self._dry_at = None  # the following silence is a pause, not an underrun
+                    wait(max(0.0, self._next_at - self._clock.now()))
+                else:
+                    return
 
     def pcm(self) -> Iterator[Pcm]:
         """Yield the samples [S] of every frame."""
@@ -232,13 +232,25 @@ class OfflineSynthesis:
             rate=tuple(self._rate),
         )
 
-    def _push(self, speech: Breaks, supply: "_Supply") -> None:
-        for word in supply.due_words():
-            if self._pushed_at is None:
-                self._pushed_at = self._clock.now()
-            self._words.append(word)
+    def _push_due(self, speech: Breaks) -> None:
+        """Push the words that a language model would have written by now, at most as many as the
+        next frames need: more would delay the start of a long text.
+        """
+        words = list[Word]()
+        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
+            words += self._text.push(self._deltas.popleft()).words
+            self._next_at += self._request.word_delay_s
+        if not self._deltas and not self._is_complete:
+            self._is_complete = True
+            words += self._text.end().words
+            if self._text.left_out:
+                log.warning(LEFT_OUT)
+        if words and not self._words:
+            self._pushed_at = self._clock.now()
+        self._words += words
+        for word in words:
             speech.push(word)
-        if supply.exhausted:
+        if self._is_complete:
             speech.end_input()
 
     def _step(self, speech: Breaks) -> tuple[AudioFrame | Starved | Finished, float | None]:
@@ -266,37 +278,3 @@ class OfflineSynthesis:
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
         if self._onsets:  # pace tags are part of the text, but belong to no word
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._request.text)))
-
-
-def _deltas(text: str) -> list[str]:
-    """Split a text into deltas like those of a language model."""
-    return re.findall(r"\s*\S+|\s+$", text)
-
-
-class _Supply:
-    """The words of a request, each at the time when a language model would have written it."""
-
-    def __init__(self, request: SpeechRequest, clock: Clock) -> None:
-        self._deltas = deque(_deltas(request.text))
-        self._text = PacedText(
-            pacing=request.pacing, usual=request.voice.language, names=in_force()
-        )
-        self._delay_s = request.word_delay_s
-        self._clock = clock
-        self.next_at = clock.now()  # when another word is due
-        self.exhausted = False
-
-    def due_words(self) -> list[Word]:
-        """Return the words since the last call, at most as many as the next frames need: more would
-        delay the start of a long text.
-        """
-        words: list[Word] = []
-        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self.next_at:
-            words += self._text.push(self._deltas.popleft()).words
-            self.next_at += self._delay_s
-        if not self._deltas and not self.exhausted:
-            self.exhausted = True
-            words += self._text.end().words
-            if self._text.left_out:
-                log.warning(LEFT_OUT)
-        return words

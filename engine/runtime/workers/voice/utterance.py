@@ -4,7 +4,6 @@ Invariant: belongs to the speaker's thread.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Self
 
 import numpy as np
 
@@ -39,12 +38,6 @@ class Unspoken:
 
     def close(self) -> None:
         """Nothing to release."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 # Minimum lead of a replacement over playback when it takes over: the next frame may take long, and
