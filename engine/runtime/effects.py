@@ -40,6 +40,7 @@ from engine.runtime.workers.voice.orders import GetVoiceReady
 from engine.settings import AUTO
 from engine.text.barge_in_words import halts, lets_go_on
 from engine.text.language_choice import language_of
+from engine.text.speakable import check_length
 
 LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
 
@@ -307,11 +308,5 @@ def _usable(text: str) -> str:
     long.
     """
     text = join_surrogates(text.strip())
-    if len(text) > LONGEST_TEXT:
-        raise InvalidInput(
-            "That text has {count} characters; at most {most} are allowed.",
-            hint="Send it in parts.",
-            count=len(text),
-            most=LONGEST_TEXT,
-        )
+    check_length(text, LONGEST_TEXT)
     return text

@@ -23,7 +23,7 @@ from engine.runtime.headless.say_command import check_writable, opened_loudspeak
 from engine.settings import Settings
 from engine.systems import ESPEAK, KOKORO, LLMVOX_PUBLISHED, STARTER, SYSTEMS
 from engine.text.paced import PacedText
-from engine.text.speakable import nothing_to_say
+from engine.text.speakable import check_length, nothing_to_say
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
 from engine.tts import delays
@@ -75,13 +75,7 @@ def compare(
 
 def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
     """Return the words of a text after checking the options."""
-    if len(text) > LONGEST_TEXT:
-        raise InvalidInput(
-            "That text has {count} characters; at most {most} can be compared.",
-            hint="Give a sentence or two.",
-            count=len(text),
-            most=LONGEST_TEXT,
-        )
+    check_length(text, LONGEST_TEXT)
     if not 0 <= recital.word_delay_ms <= LONGEST_DELAY_MS:
         raise InvalidInput("The delay between words must be from 0 to 5 seconds.")
     if unknown := [name for name in recital.only if name not in TITLES]:

@@ -19,7 +19,7 @@ from engine.names_file import in_force
 from engine.runtime.turn.breaks import Breaks
 from engine.settings import FAST_LIMIT, SLOWEST
 from engine.text.paced import PacedText
-from engine.text.speakable import LEFT_OUT, nothing_to_say
+from engine.text.speakable import LEFT_OUT, check_length, nothing_to_say
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, Voice
 from engine.tts.rate import paced
@@ -153,13 +153,7 @@ class OfflineSynthesis:
 
         InvalidInput for a text that is too long or has no words, or an invalid delay.
         """
-        if len(request.text) > MOST_CHARACTERS:
-            raise InvalidInput(
-                "The text is too long: {count} characters.",
-                hint="Give at most {most} at a time.",
-                count=len(request.text),
-                most=MOST_CHARACTERS,
-            )
+        check_length(request.text, MOST_CHARACTERS)
         if not 0 <= request.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
         # like those of a language model

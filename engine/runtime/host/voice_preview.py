@@ -25,7 +25,7 @@ from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.settings import SettingKey
 from engine.text.names.entries import Name, checked
 from engine.text.paced import PacedText
-from engine.text.speakable import LEFT_OUT, nothing_to_say
+from engine.text.speakable import LEFT_OUT, check_length, nothing_to_say
 from engine.text.word import Word
 from engine.tts.voice_store import preview_sentence
 
@@ -106,13 +106,7 @@ class VoicePreview:
 
     def _ask(self, asked: voices.PreviewVoice) -> None:
         name, text, mix = asked.name, asked.text, asked.mix
-        if len(text) > LONGEST_TEXT:
-            raise InvalidInput(
-                "That text has {count} characters; at most {most} can be previewed.",
-                hint="Give a sentence or two.",
-                count=len(text),
-                most=LONGEST_TEXT,
-            )
+        check_length(text, LONGEST_TEXT)
         language = self._languages.get((mix.one if mix else name).casefold(), ENGLISH)
         of_name = language if asked.language == language else ""  # another voice says it too
         said = (checked(Name(text, asked.said, of_name)),) if asked.said else ()
