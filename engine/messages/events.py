@@ -46,13 +46,10 @@ class PhaseChanged:
 
 @dataclass(frozen=True)
 class Levels:
-    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second. `raw_db` is the
-    microphone's before echo cancellation.
-    """
+    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second."""
 
     microphone_db: float
     loudspeaker_db: float
-    raw_db: float = -120.0
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,7 @@ class Actions:
 
     def __init__(self, timers: Timers, port: ConductorPort) -> None:
         self._timers = timers
-        self._change = port.change
-        self._state = port.state
-        self._emit, self._manage_models = port.emit, port.manage_models
-        self._read = port.read
-        self._settings = port.settings
+        self._port = port
         self._applied: _Applied | None = None  # None = nothing to undo
         self._private = False
         self._private_name = ""
@@ -53,31 +49,35 @@ class Actions:
     @property
     def person(self) -> str:
         """The name of the user; empty = unknown."""
-        return self._private_name or self._settings().person.name
+        return self._private_name or self._port.settings().person.name
 
     def apply(self, action: llm.Action, turn: int | None = None) -> None:
         """Apply an action; with a turn, undo() can revert it. InvalidInput for an unknown voice."""
         if turn is not None:
             if self._applied is None or self._applied.turn != turn:
                 self._applied = _Applied(
-                    turn, self._settings(), self.person, self._timers.timers, names_file.in_force()
+                    turn,
+                    self._port.settings(),
+                    self.person,
+                    self._timers.timers,
+                    names_file.in_force(),
                 )
             self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
                 self._applied.keys[action.key] = None
             elif isinstance(action, llm.LearnSound | llm.ForgetSound):
                 self._applied.sounds.add(action.written)
-        self._carry_out(action, self._state())
+        self._carry_out(action, self._port.state())
 
     def _carry_out(self, action: llm.Action, state: llm.AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
         match action:
             case llm.ChangeRate():
-                self._change(SettingKey.RATE, _rate(action, state))
+                self._port.change(SettingKey.RATE, _rate(action, state))
             case llm.ChangeVolume(by, to):
                 wanted = to if to is not None else state.volume + (by or 0.0)
-                self._change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
+                self._port.change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
             case llm.ChooseVoice(name):
-                self._change(SettingKey.VOICE, _voice(name, state.voices))
+                self._port.change(SettingKey.VOICE, _voice(name, state.voices))
             case llm.StartTimer():
                 self._timers.start(action)
             case CancelTimers() | PauseTimers() | ExtendTimers():
@@ -87,13 +87,13 @@ class Actions:
             case llm.LearnSound() | llm.ForgetSound():
                 self._change_sound(action)
             case ChangeSetting(key, value):
-                self._change(key, value)
+                self._port.change(key, value)
             case UseWindow():
-                self._emit(action)
+                self._port.emit(action)
             case FetchModels() | UseModel():
-                self._manage_models(action)
+                self._port.manage_models(action)
             case OpenDocument() | ReadAloud() | PauseReading() | SkipReading():
-                self._read(action)
+                self._port.read(action)
             case llm.StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply
             case _:
@@ -101,10 +101,10 @@ class Actions:
 
     def _remember(self, name: str) -> None:
         """Remember a name. A private conversation saves no name, but can delete one."""
-        before = self._settings().person.name
+        before = self._port.settings().person.name
         self._private_name = name if self._private else ""
         if not self._private or not name:
-            self._change(SettingKey.NAME, name)
+            self._port.change(SettingKey.NAME, name)
             # It is recognised in place of the one before; one whose sound was taught stays.
             known = names_file.in_force()
             if before and Name(before) in known:
@@ -128,7 +128,7 @@ class Actions:
         """Apply a wish spoken during a reply: about its sound, or to silence a ringing timer. It
         needs no reply. False for other speech. `turn` as in apply().
         """
-        wish = ring_wish(said, self._state()) or speech_wish(said)
+        wish = ring_wish(said, self._port.state()) or speech_wish(said)
         if wish is None:
             return False
         self.apply(wish, turn)
@@ -136,7 +136,7 @@ class Actions:
 
     def silences_ring(self, said: str) -> bool:
         """Return whether the words dismiss or snooze a ringing timer."""
-        return ring_wish(said, self._state()) is not None
+        return ring_wish(said, self._port.state()) is not None
 
     def undo(self, turn: int) -> None:
         """The turn is not over and will be answered again: restore the state before its actions."""
@@ -146,7 +146,7 @@ class Actions:
         self._applied = None
         of_actions = [key for key in _KEYS if applied.kinds & _KEYS[key]]
         for key in (*applied.keys, *of_actions):
-            self._change(key, value_of(applied.before, key))
+            self._port.change(key, value_of(applied.before, key))
         if applied.sounds:
             names_file.restore(applied.sounds, applied.names)
         if llm.RememberName in applied.kinds:

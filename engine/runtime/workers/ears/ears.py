@@ -249,8 +249,7 @@ class Ears(Actor[EarJob]):
             self._detect(pcm)
             if self._position >= self._next_level:
                 self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
-                spoken_db = self._controls.level_db
-                self._tell(Levels(level, spoken_db, level_db(self._input.raw)))
+                self._tell(Levels(level, self._controls.level_db))
         if self._attending.during_reply:
             return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S

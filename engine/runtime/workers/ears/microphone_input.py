@@ -32,7 +32,6 @@ class MicrophoneInput:
         self._kept: Pcm = np.zeros(0, np.float32)  # the last samples
         self.position = 0  # samples that were read
         self.sink: Sink | None = None  # None: nothing is recorded
-        self.raw: Pcm = np.zeros(0, np.float32)  # the last samples as the microphone gave them
 
     @property
     def name(self) -> str | None:
@@ -75,10 +74,10 @@ class MicrophoneInput:
         """
         if self._microphone is None:
             raise DeviceError("No microphone is connected.")
-        self.raw = self._microphone.read()
+        raw = self._microphone.read()
         if self.sink:
-            self.sink(self.raw, self._microphone.sample_rate)
-        pcm = self.near.push(self.raw, played())
+            self.sink(raw, self._microphone.sample_rate)
+        pcm = self.near.push(raw, played())
         if len(pcm):
             kept = np.concatenate((self._kept, pcm))
             self._kept = kept[-max(len(pcm), int(PREROLL_S * SAMPLE_RATE)) :]
