@@ -6,11 +6,10 @@ that of a real conversation.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
-from engine.audio.devices.portaudio import Devices
 from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export.documents import check_sound, check_suffix, write_error
 from engine.messages.events import (
@@ -23,7 +22,7 @@ from engine.messages.events import (
 )
 from engine.messages.words import Part, Phase
 from engine.runtime.conductor import Conductor
-from engine.runtime.factories import DeviceMonitor, Factories, standard_factories
+from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.say_command import check_writable
 from engine.settings import Settings
 
@@ -110,12 +109,12 @@ class _Talk:
 
     def on(self, factories: Factories) -> Factories:
         """Return these factories without a window, with the given files instead of devices."""
-        microphone, is_file = self._microphone, self._loudspeaker is not None
-        others = _OtherDevices(factories.devices, microphone is None, not is_file)
-        factories = replace(factories, has_window=False, devices=others)
+        factories, microphone = replace(factories, has_window=False), self._microphone
         if microphone is not None:
-            factories = replace(factories, microphone=lambda name: microphone)
-        return replace(factories, loudspeaker=self._open_file) if is_file else factories
+            factories = replace(factories, microphone=lambda name: microphone, devices=_NoChange())
+        if self._loudspeaker is not None:
+            factories = replace(factories, loudspeaker=self._open_file, devices=_NoChange())
+        return factories
 
     def _open_file(self, name: str) -> FileLoudspeaker:
         """Open the loudspeaker's file. DeviceError after a fault of it, such as a full disk."""
@@ -195,23 +194,11 @@ class _Talk:
         return [*shown, event]
 
 
-@dataclass(frozen=True)
-class _OtherDevices:
-    """Watches only the devices that no file replaces."""
+class _NoChange:
+    """Where a file replaces a device, none is watched."""
 
-    monitor: DeviceMonitor
-    microphones: bool
-    loudspeakers: bool
-
-    def poll(self) -> Devices | None:
-        """See DeviceMonitor."""
-        if (devices := self.monitor.poll()) is None:
-            return None
-        return Devices(
-            devices.microphones if self.microphones else (),
-            devices.loudspeakers if self.loudspeakers else (),
-        )
+    def poll(self) -> None:
+        """Return no change."""
 
     def close(self) -> None:
-        """See DeviceMonitor."""
-        self.monitor.close()
+        """Nothing to release."""
