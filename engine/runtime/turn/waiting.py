@@ -8,7 +8,6 @@ part that was waited for.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from engine.asr.completeness import Completeness
 from engine.messages.events import Failed
@@ -21,21 +20,13 @@ OVERLAP_MS = 350  # of silence after speech into a reply, which is paused and sh
 LONGEST_S = 60.0  # of speech: a television never pauses
 NEVER_MS = 24 * 3_600_000
 
-_SETTLED, _WHOLE, _UNSURE, _OPEN = (
-    Completeness.SETTLED,
-    Completeness.WHOLE,
-    Completeness.UNSURE,
-    Completeness.OPEN,
-)
-# Milliseconds. A user who thinks in mid-sentence is silent for up to 1.5 s. 'balanced' does not cut
-# that off if the words so far are incomplete.
-_SILENCES: Mapping[str, Mapping[Completeness, int]] = MappingProxyType(
-    {
-        "quick": {_SETTLED: 224, _WHOLE: 320, _UNSURE: 512, _OPEN: 1200},
-        "balanced": {_SETTLED: 288, _WHOLE: 448, _UNSURE: 1088, _OPEN: 1728},
-        "patient": {_SETTLED: 608, _WHOLE: 1200, _UNSURE: 1728, _OPEN: 2592},
-    }
-)
+# Milliseconds by Completeness. A user who thinks in mid-sentence is silent for up to 1.5 s.
+# 'balanced' does not cut that off if the words so far are incomplete.
+_SILENCES = {
+    "quick": (1200, 512, 320, 224),
+    "balanced": (1728, 1088, 448, 288),
+    "patient": (2592, 1728, 1200, 608),
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +49,8 @@ class Patience:
     @classmethod
     def of(cls, name: str) -> "Patience":
         """Return the patience of this name in the settings."""
-        return cls(max(_SILENCES[name].values()), _SILENCES[name])
+        by_words = dict(zip(Completeness, _SILENCES[name], strict=True))
+        return cls(by_words[Completeness.OPEN], by_words)
 
     def silence_ms(self, speech: Speech) -> int:
         """Return the silence that ends such speech; 0 = it has ended."""

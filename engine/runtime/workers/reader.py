@@ -53,15 +53,7 @@ class KeepPlace:
     place: reading.Place
 
 
-ReaderTask = (
-    reading.OpenDocument
-    | reading.CloseDocument
-    | reading.ShowChapter
-    | reading.ListDocuments
-    | reading.RemoveDocument
-    | ReadSection
-    | KeepPlace
-)
+ReaderTask = reading.DocumentCommand | ReadSection | KeepPlace
 
 
 class Reader(Actor[ReaderTask]):
@@ -95,9 +87,8 @@ class Reader(Actor[ReaderTask]):
                 self._tell(reading.DocumentClosed())
             case reading.ShowChapter(number):
                 if self._document is not None and 0 <= number < self._book.count:
-                    self._tell(
-                        reading.ChapterShown(self._document.key, number, self._chapter(number))
-                    )
+                    chapter = self._document.chapter(number)
+                    self._tell(reading.ChapterShown(self._document.key, number, chapter))
             case reading.ListDocuments():
                 self._list()
             case reading.RemoveDocument(key):
