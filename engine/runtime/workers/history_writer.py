@@ -126,8 +126,6 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._failed = False  # the last write, which was reported
         self._retry_at = 0.0
 
-    # -------------------------------------------------------------- from any thread
-
     def keep(self, began: datetime, turn: Turn) -> None:
         """See KeepTurn."""
         self.post(KeepTurn(began, turn, self._now()))
@@ -152,11 +150,9 @@ class HistoryWriter(Actor[HistoryOrder]):
                 self._write_all()
             case NewConversation() | ConversationRead():
                 self._begin(order)
+            case _ if self._path is None:
+                raise HistoryError("No conversations are kept here.", hint="The window keeps them.")
             case _:
-                if self._path is None:
-                    raise HistoryError(
-                        "No conversations are kept here.", hint="The window keeps them."
-                    )
                 self._serve(order)
 
     def _begin(self, change: Change) -> None:
