@@ -95,8 +95,9 @@ class Background(Actor[BackgroundJob]):
         )
         levels = (report.seconds, report.level_db, report.noise_db)
         part = (job.start_s, report.seconds) if job.start_s or job.seconds else None
-        how = (report.usable, report.advice, part, report.better)
-        return ClipInspected(job.clip, *levels, *how)
+        return ClipInspected(
+            job.clip, *levels, report.usable, report.advice, part=part, better=report.better
+        )
 
     def _change_voices(self, job: StoreJob) -> None:
         """Change voices. InvalidInput, UnreadableClip and ModelError say what failed, and why."""
