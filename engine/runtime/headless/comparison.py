@@ -6,7 +6,7 @@ engine/tts/delays.py, as on the page that compares the systems, at their own pac
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -60,10 +60,8 @@ def compare(
     rows = {name: Compared(name, TITLES[name]) for name in names}
     for row in rows.values():
         tell(row)
-    with ExitStack() as stack:
-        loudspeaker = None
-        if recital.aloud:
-            loudspeaker = stack.enter_context(opened_loudspeaker(settings, factories))
+    speaks = opened_loudspeaker(settings, factories) if recital.aloud else nullcontext()
+    with speaks as loudspeaker:
         stage = _Stage(words, recital, settings, factories, clock, loudspeaker)
         for name, row in rows.items():
             rows[name] = stage.perform(row, tell)

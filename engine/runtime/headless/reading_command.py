@@ -10,8 +10,8 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -166,7 +166,13 @@ def export_book(
     with _opened(settings, document.chapter(first), options, factories) as voice:
         model, request = voice
         folder = _parts_folder(document, model, request)
-        with _locked(folder):
+        try:
+            lock = FileLock(folder / "lock").acquire(timeout=0)
+        except Timeout as error:
+            raise InvalidInput(
+                "This document is being exported already.", hint="Wait until that is done."
+            ) from error
+        with lock:
             parts: list[Part] = []
             for index in range(first, end):
                 if watch.cancelled():
@@ -212,18 +218,6 @@ def _parts_folder(document: Document, model: TtsModel, request: SpeechRequest) -
     except OSError as error:
         raise write_error(exports, error) from error
     return exports / name
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder of the parts. InvalidInput if another export does."""
-    try:
-        with FileLock(folder / "lock", timeout=0):
-            yield
-    except Timeout as error:
-        raise InvalidInput(
-            "This document is being exported already.", hint="Wait until that is done."
-        ) from error
 
 
 def _opened(
