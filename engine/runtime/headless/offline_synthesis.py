@@ -104,10 +104,17 @@ def parse(text: str) -> RatePlan:
     steps = list[tuple[float, float | None]]()
     for pair in text.split(","):
         match = _STEP.fullmatch(pair)
-        rate = None if match is None or match[2] == "own" else float(match[2])
-        if match is None or not (rate is None or SLOWEST <= rate <= FAST_LIMIT):
+        if match is None:
             raise InvalidInput(
                 "Not a step of a rate plan: '{pair}'.", hint=_HINT, pair=pair.strip()[:40]
+            )
+        rate = None if match[2] == "own" else float(match[2])
+        if rate is not None and not SLOWEST <= rate <= FAST_LIMIT:
+            raise InvalidInput(
+                "The rate in '{pair}' must be from 1 to 13 syllables per second, not {value}.",
+                hint=_HINT,
+                pair=pair.strip()[:40],
+                value=f"{rate:g}",
             )
         steps.append((float(match[1]), rate))
     if any(later <= earlier for (earlier, _), (later, _) in pairwise(steps)):
