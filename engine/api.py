@@ -137,14 +137,12 @@ class Engine:
         factories = factories or standard_factories()
         factories = replace(factories, history=history_path or factories.history)
         self._conductor = Conductor(factories, settings, settings_path, emit, timers)
+        # Queues a command; never waits, may be called from any thread.
+        self.post: Callable[[Command], None] = self._conductor.post
 
     def start(self) -> None:
         """Create the engine's threads, which load their models and report it."""
         self._conductor.start()
-
-    def post(self, command: Command) -> None:
-        """Queue a command; never waits, may be called from any thread."""
-        self._conductor.post(command)
 
     def stop(self) -> None:
         """Release devices and models, join every thread; the last event is Stopped, emitted by the

@@ -28,7 +28,7 @@ from engine.runtime.headless.offline_synthesis import (
     SynthesisReport,
 )
 from engine.runtime.headless.say_command import collect
-from engine.runtime.turn.endpointing import PAUSE_MS
+from engine.runtime.turn.waiting import PAUSE_MS
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.systems import KOKORO

@@ -77,9 +77,8 @@ def test_the_contracts_on_imports_are_in_force():
 
 PURE = ("engine/text/", "engine/nn/", "engine/runtime/turn/rules.py")
 PURE += ("engine/runtime/turn/facts.py", "engine/runtime/turn/floor.py")
-PURE += ("engine/runtime/turn/orders.py", "engine/runtime/turn/endpointing.py")
-PURE += ("engine/runtime/turn/watchdog.py",)
-PURE += ("engine/runtime/turn/word_times.py",)
+PURE += ("engine/runtime/turn/orders.py", "engine/runtime/turn/waiting.py")
+PURE += ("engine/runtime/turn/record.py",)
 NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
@@ -241,6 +240,8 @@ def test_the_functions_on_the_way_of_a_typed_question_are_there():
     page = (ROOT / "resources/pages/developing.md").read_text(encoding="utf-8")
     table = page.split("| thread | functions |")[1].split("\n\n")[0]
     named = set(re.findall(r"`(?:\w+\.)?(\w+)`", table))
+    to_the_voice = re.findall(r"`(?:\w+\.)?([a-z_]\w*)`", table.split("| speaker |")[0])
+    assert len(to_the_voice) <= 14
     code = "".join(source(name) for part in ("app", "engine") for name in modules(part))
     assert {"keyPressEvent", "write"} <= named <= set(re.findall(r"(?:def|class) (\w+)", code))
 

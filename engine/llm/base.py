@@ -170,7 +170,8 @@ Action = (
     | PauseReading
     | SkipReading
 )
-Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action
+Mark = ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action  # beside the text
+Delta = TextDelta | Mark
 
 
 @dataclass(frozen=True)

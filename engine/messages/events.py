@@ -6,15 +6,7 @@ from typing import Self
 
 from engine.errors import EngineError
 from engine.languages import ENGLISH
-from engine.messages.conversations import (
-    ConversationCut,
-    ConversationOpened,
-    ConversationsChanged,
-    ConversationsListed,
-    ReplayEnded,
-    TurnMetrics,
-    WordReplayed,
-)
+from engine.messages import conversations
 from engine.messages.models import ModelEvent
 from engine.messages.reading import ReadingEvent
 from engine.messages.timers import TimerEvent, TimerKind
@@ -54,13 +46,10 @@ class PhaseChanged:
 
 @dataclass(frozen=True)
 class Levels:
-    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second. `raw_db` is the
-    microphone's before echo cancellation.
-    """
+    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second."""
 
     microphone_db: float
     loudspeaker_db: float
-    raw_db: float = -120.0
 
 
 @dataclass(frozen=True)
@@ -165,7 +154,7 @@ class TurnEnded:
     reply: str
     heard: str
     spoken: str  # the reply as pushed to the synthesiser, word by word
-    metrics: TurnMetrics = field(default_factory=TurnMetrics)
+    metrics: conversations.TurnMetrics = field(default_factory=conversations.TurnMetrics)
 
     @property
     def rejoined(self) -> bool:
@@ -314,12 +303,12 @@ Event = (
     | DevicesChanged
     | SettingChanged
     | SleepChanged
-    | ConversationsListed
-    | ConversationsChanged
-    | ConversationOpened
-    | ConversationCut
-    | WordReplayed
-    | ReplayEnded
+    | conversations.ConversationsListed
+    | conversations.ConversationsChanged
+    | conversations.ConversationOpened
+    | conversations.ConversationCut
+    | conversations.WordReplayed
+    | conversations.ReplayEnded
     | Notice
     | TimerRang
     | Failed

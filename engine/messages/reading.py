@@ -127,16 +127,8 @@ class RemoveDocument:
     key: str
 
 
-ReadingCommand = (
-    OpenDocument
-    | ReadAloud
-    | PauseReading
-    | SkipReading
-    | CloseDocument
-    | ShowChapter
-    | ListDocuments
-    | RemoveDocument
-)
+DocumentCommand = OpenDocument | CloseDocument | ShowChapter | ListDocuments | RemoveDocument
+ReadingCommand = DocumentCommand | ReadAloud | PauseReading | SkipReading
 
 # -------------------------------------------------------------------- events
 

@@ -165,10 +165,9 @@ class TryMicrophone:
     on: bool
 
 
-VoiceCommand = (
+# About the library of voices.
+StoreCommand = (
     ListVoices
-    | PreviewVoice
-    | StopPreview
     | MixVoices
     | RenameVoice
     | RemoveVoice
@@ -180,10 +179,9 @@ VoiceCommand = (
     | SetVoicePace
     | ExportVoice
     | ImportVoice
-    | RecordClip
-    | DropClip
-    | Comparing
-    | TryMicrophone
+)
+VoiceCommand = (
+    StoreCommand | PreviewVoice | StopPreview | RecordClip | DropClip | Comparing | TryMicrophone
 )
 
 # -------------------------------------------------------------------- events

@@ -14,9 +14,11 @@ from typing import assert_never
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
 from engine.errors import EngineError
+from engine.export.documents import write
 from engine.llm.base import AssistantState
 from engine.messages import commands, events
 from engine.messages.commands import Command
+from engine.messages.conversations import HistoryCommand, Replay
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
 from engine.messages.reading import ReadingCommand
@@ -27,7 +29,6 @@ from engine.models.recommended import recommended
 from engine.runtime.effects import Effects
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
-from engine.runtime.host.conversations import Conversations
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.ringing import Ringing
@@ -35,11 +36,11 @@ from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
-from engine.runtime.turn import facts, rules, watchdog
+from engine.runtime.turn import facts, rules, waiting
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor, attention
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.orders import EndTurn, ReadOut
+from engine.runtime.turn.orders import Answer, EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
 from engine.settings import Changes, SettingKey, Settings, Value
@@ -79,15 +80,12 @@ class Conductor:
         self._timers = timers or Timers()
         deciding = (self._change, self._decide, self._attend)
         manage = self._workers.model_manager.post
-        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage, self._obey)
+        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage, self._receive)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
         )
         self._effects = Effects(self._workers, self._log, self._actions, port)
-        self._conversations = Conversations(
-            self._workers, self._log, self._effects, self._actions, port
-        )
         self._status = Status()
         self._preview = VoicePreview(self._workers, self._status, port)
         # Further effects of a change of a setting, beside the part that it applies to.
@@ -128,7 +126,7 @@ class Conductor:
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; only after stop()."""
-        self._conversations.write_now(path)
+        write(self._log.conversation(), path)
 
     def state(self) -> AssistantState:
         """Return the state for the skills; from any thread, as its values are replaced whole."""
@@ -158,19 +156,48 @@ class Conductor:
 
     # ------------------------------------------------------------------- the loop
 
-    def _receive(self, message: Inbound) -> None:
-        if self._over:
-            return
-        if isinstance(message, _Quit):
-            self._quit()
-        elif getattr(message, "turn", None) == PREVIEW:
-            self._preview.follow(message)
-        elif isinstance(message, Command):
-            self._obey(message)
-        elif isinstance(message, Fact):
-            self._learn(message)
-        else:
-            self._show(message)
+    def _receive(self, message: Inbound) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
+        workers = self._workers
+        match message:
+            case _ if self._over:
+                pass
+            case _Quit():
+                self._quit()
+            case _ if getattr(message, "turn", None) == PREVIEW:
+                self._preview.follow(message)
+            case commands.SendText():
+                self._effects.ask(message, self._floor)
+            case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
+                pass  # the timer that rings first; a reply at the next key press
+            case commands.StopReply() | commands.PressTalk():
+                self._preview.stop_preview()
+                self._decide(message)
+            case commands.ReleaseTalk():
+                self._decide(message)
+            case commands.ChangeSetting(key, value, origin):
+                self._apply(((key, value),), origin)
+            case commands.Speak():
+                self._effects.speak(message)
+            case commands.Export(path):
+                self._effects.export(path)
+            case Replay():
+                self._effects.replay(message, self._floor)
+            case commands.AddVoice() | commands.CancelClip():
+                workers.background.post(message)
+            case _ if isinstance(message, VoiceCommand):
+                self._preview.handle(message)
+            case _ if isinstance(message, TimerCommand):
+                self._timers.change(message)
+            case _ if isinstance(message, ReadingCommand):
+                self._effects.reading.on(message)
+            case _ if isinstance(message, ModelCommand):
+                workers.model_manager.post(message)
+            case _ if isinstance(message, HistoryCommand):
+                workers.history_writer.post(message)
+            case _ if isinstance(message, Fact):
+                self._learn(message)
+            case _:
+                self._show(message)
 
     def _tick(self) -> float | None:
         if self._over:
@@ -188,10 +215,10 @@ class Conductor:
             self._moved_at = now
         turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
         audible = reply if reply is not None and reply.aloud else None
-        left_s = watchdog.left_s(self._floor.phase, audible, moved_at=self._moved_at, now=now)
+        left_s = waiting.left_s(self._floor.phase, audible, moved_at=self._moved_at, now=now)
         if left_s is None or left_s > 0:
             return left_s
-        self._show(watchdog.fault(turn, audible))
+        self._show(waiting.fault(turn, audible))
         return None
 
     def _quit(self) -> None:
@@ -206,31 +233,6 @@ class Conductor:
         self._emit(events.Stopped())
 
     # ------------------------------------------------------------------- messages
-
-    def _obey(self, command: Command) -> None:
-        workers = self._workers
-        match command:
-            case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
-                pass  # the timer that rings first; a reply at the next key press
-            case commands.StopReply() | commands.PressTalk():
-                self._preview.stop_preview()
-                self._decide(command)
-            case commands.ReleaseTalk():
-                self._decide(command)
-            case commands.ChangeSetting(key, value, origin):
-                self._apply(((key, value),), origin)
-            case commands.AddVoice() | commands.CancelClip():
-                workers.background.post(command)
-            case _ if isinstance(command, VoiceCommand):
-                self._preview.handle(command)
-            case _ if isinstance(command, TimerCommand):
-                self._timers.change(command)
-            case _ if isinstance(command, ReadingCommand):
-                self._effects.reading.on(command)
-            case _ if isinstance(command, ModelCommand):
-                workers.model_manager.post(command)
-            case _:
-                self._conversations.on(command, self._floor)
 
     def _learn(self, fact: Fact) -> None:
         """Pass facts for the rules to them, and act on the others."""
@@ -253,7 +255,7 @@ class Conductor:
                 self._decide(fact)
                 self._attend()
             case SpeechResumed():
-                self._effects.drop_prepared(turn)
+                self._log.record(turn).discarded += self._effects.replies.drop()
             case facts.InterimTranscript():
                 if self._floor.phase is Phase.LISTENING and fact.turn == turn:
                     self._effects.prepare(fact)
@@ -269,7 +271,7 @@ class Conductor:
         match fact:
             case facts.SectionBegun() | facts.DocumentEnded():
                 self._effects.reading.learn(fact)
-            case facts.VoiceMoved() | facts.ClipTaken():
+            case facts.VoiceMoved():
                 self._preview.handle(fact)
             case facts.VoiceAdopted(name, waits):
                 self._preview.adopted()
@@ -280,8 +282,8 @@ class Conductor:
             case facts.ModelChosen(changes):
                 self._apply(changes, anew=True)
                 self._workers.model_manager.post(ListModels())  # another model is in use now
-            case facts.ConversationRead() | facts.ConversationGone() | facts.Titled():
-                self._conversations.on(fact, self._floor)
+            case facts.ConversationRead() | commands.NewConversation():
+                self._effects.switch(fact)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio
                 names = (microphones, loudspeakers, audio.microphone, audio.loudspeaker)
@@ -332,6 +334,9 @@ class Conductor:
         if outcome.orders:
             self._moved_at = time.monotonic()
         for order in outcome.orders:
+            if isinstance(order, Answer):
+                self._effects.answer(order.turn, order.said)
+                continue
             self._effects.carry_out(order)
             if isinstance(order, EndTurn):
                 self._ringing.turn_ended(order.turn, order.ending)

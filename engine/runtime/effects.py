@@ -1,44 +1,48 @@
-"""Carry out the decisions of the turn rules: orders to the workers, entries in the log, events.
+"""Carry out requests about the conversation, and the decisions of the turn rules: orders to the
+workers, entries in the log, events.
 
-Invariant: runs on the conductor's thread only, and makes no decision about the floor.
+Invariant: runs on the conductor's thread only, and makes no decision about the floor. The history
+writer handles the saved conversations.
 """
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import assert_never
 
 from engine.asr.base import Transcript
-from engine.export.conversation import Conversation
-from engine.history.subject import subject
+from engine.characters import join_surrogates
+from engine.errors import InvalidInput
+from engine.export.documents import check_suffix
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.llm.skills.languages.commands import may_be_english
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.machine import collect_all
-from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
+from engine.messages.commands import NewConversation, SendText, Speak, StopReply
+from engine.messages.conversations import ConversationCut, ConversationOpened, Replay
+from engine.messages.events import KEYBOARD, Heard, Notice, PhaseChanged, UseWindow
 from engine.messages.reading import OpenDocument
 from engine.messages.words import Ending, Phase
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.reading import Reading
 from engine.runtime.threads import Workers
-from engine.runtime.turn import orders
-from engine.runtime.turn.facts import (
-    ActionAsked,
-    InterimTranscript,
-    Peeked,
-    ReadingAsked,
-    Transcribed,
-)
+from engine.runtime.turn import facts, orders
+from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
-from engine.runtime.workers.history_writer import STAYS_OFF
+from engine.runtime.workers.background import WriteConversation
+from engine.runtime.workers.history_writer import Change
 from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.runtime.workers.voice.orders import GetVoiceReady
 from engine.settings import AUTO
 from engine.text.barge_in_words import halts, lets_go_on
 from engine.text.language_choice import language_of
+from engine.text.speakable import check_length
+
+LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
 
 
 class Effects:
@@ -50,7 +54,7 @@ class Effects:
         self._workers = workers
         self._log = log
         self._actions = actions
-        self._emit = port.emit
+        self._emit, self._decide = port.emit, port.decide
         self._attend = port.attend
         self._settings = port.settings
         self.replies = Replies(
@@ -59,7 +63,70 @@ class Effects:
         self.reading = Reading(workers, log, self.replies, port)
         self.private_texts = set[str]()  # texts that are read out but stay on this computer
 
-    def prepare(self, interim: InterimTranscript) -> None:
+    # ---------------------------------------------------------------------- requests
+
+    def ask(self, command: SendText, floor: Floor) -> None:
+        """Begin a turn with a typed question. During a reply it may be a wish about its sound."""
+        command = replace(command, text=_usable(command.text))
+        if not command.text:
+            return
+        if command.instead_of is not None:
+            self._ask_instead(command, command.instead_of)
+        elif floor.phase is not Phase.SPEAKING or not self._actions.apply_spoken_wish(command.text):
+            self._decide(command)
+
+    def _ask_instead(self, command: SendText, turn: int) -> None:
+        """Remove this turn and all later ones from the conversation, and ask this instead."""
+        self._decide(StopReply())
+        cut = self._log.cut(turn)
+        if cut.turns:
+            self._emit(ConversationCut(turn))
+        self._decide(command)
+        for each in cut.turns:  # afterwards, so that the conversation is never empty
+            self._workers.history_writer.keep(cut.began, each)
+
+    def speak(self, command: Speak) -> None:
+        """Read a text out."""
+        if text := _usable(command.text):
+            if command.private:
+                self.private_texts.add(text)
+            self._decide(replace(command, text=text))
+
+    def replay(self, asked: Replay, floor: Floor) -> None:
+        """Replay a reply unless somebody speaks. InvalidInput if no text follows that position."""
+        text = self._log.reply_from(asked.turn, asked.start)
+        if not text.strip() or asked.start < 0:
+            raise InvalidInput("There is no reply to replay there.", hint="Choose a word.")
+        if floor.phase is Phase.IDLE or self._log.replays(floor.turn):
+            self._decide(facts.ReplayAsked(text, asked.turn, asked.start))
+        else:
+            self._emit(Notice.of("Wait until the reply ends, or press Esc."))
+
+    def export(self, path: Path) -> None:
+        """Let a worker write the conversation and report the result."""
+        check_suffix(path)
+        self._workers.background.post(WriteConversation(self._log.conversation(), path))
+
+    def switch(self, to: Change) -> None:
+        """End the current turn and switch to another conversation."""
+        read = to if isinstance(to, facts.ConversationRead) else None
+        private = isinstance(to, NewConversation) and to.private
+        self._decide(StopReply())
+        self._actions.begin(private=private)
+        self.reading.private = private
+        self._log.begin(read.kept if read else None)
+        self.follow_language()
+        self._workers.language_model.post(GetReady(self._log.history))
+        self._workers.history_writer.post(to)
+        if read is None:
+            self._emit(ConversationOpened(None, private))
+            self._emit(Notice.of("A private conversation." if private else "A new conversation."))
+        else:
+            self._emit(ConversationOpened(read.conversation, turns=read.kept.turns))
+
+    # --------------------------------------------------------------------- decisions
+
+    def prepare(self, interim: facts.InterimTranscript) -> None:
         """Use the pause: prepare the reply to the transcript so far, without an event. A server on
         another computer is asked only after the utterance, because each request may cost money. A
         wish about the interrupted reply gets no reply of its own.
@@ -75,30 +142,17 @@ class Effects:
             asked = (*self._log.history, *self.reading.context(interim.turn), said)
             self.replies.begin(interim.turn, asked=asked, aloud=False)
 
-    def drop_prepared(self, turn: int) -> None:
-        """The user continues speaking: drop the prepared reply."""
-        self._log.record(turn).discarded += self.replies.drop()
-
-    def begin_anew(self, past: Conversation | None = None, *, private: bool = False) -> None:
-        """Start another conversation: that of the `past`, a `private` or a new one."""
-        self._actions.begin(private=private)
-        self.reading.private = private
-        self._log.begin(past, titled=private or past is not None)
-        self.follow_language()
-        self._workers.language_model.post(self._readiness)
-
-    def carry_out(self, order: orders.TurnOrder) -> None:
+    def carry_out(self, order: orders.OtherOrder) -> None:
         if isinstance(order, orders.UtteranceOrder):
             self._note(order)
             self._workers.ears.post(order)
             return
         match order:
-            case orders.Answer(turn, said):
-                self._answer(turn, said)
             case orders.ReadOut():
                 self._read_out(order)
             case orders.Pause(turn):
-                self.replies.pause(turn)
+                if reply := self.replies.find(turn):
+                    reply.pause()
             case orders.Resume(turn, wish):
                 self._actions.apply_spoken_wish(wish)
                 if not self.reading.resume(turn, wish):
@@ -117,7 +171,7 @@ class Effects:
 
     def _read_out(self, order: orders.ReadOut) -> None:
         turn, replayed = order.turn, order.replayed
-        if isinstance(replayed, ReadingAsked):
+        if isinstance(replayed, facts.ReadingAsked):
             self.reading.start(turn)
             return
         record = self._log.record(turn)
@@ -145,14 +199,14 @@ class Effects:
                 self._actions.undo(before)
             case orders.CloseUtterance(turn, ended_at=ended_at):
                 record, now = self._log.record(turn), time.monotonic()
-                record.end_detected_at = now
+                record.times["end"] = now
                 record.speech_ended_at = now if ended_at is None else ended_at
             case orders.DropUtterance(turn, overlapping=True):
                 self._log.drop(turn)
             case orders.DropUtterance():
                 self.replies.drop()
 
-    def transcribed(self, fact: Transcribed, *, held: bool) -> Transcribed:
+    def transcribed(self, fact: facts.Transcribed, *, held: bool) -> facts.Transcribed:
         """Record the words of a turn, which may be over; return the fact. `held`: the turn before
         waits for them.
         """
@@ -165,13 +219,15 @@ class Effects:
         self._log.record_fact(fact)
         return fact
 
-    def with_wish(self, fact: Peeked | Transcribed, *, rings: bool) -> Peeked | Transcribed:
+    def with_wish(
+        self, fact: facts.Peeked | facts.Transcribed, *, rings: bool
+    ) -> facts.Peeked | facts.Transcribed:
         """Return the fact, with the mark that its words concern what `rings`, or the reading."""
-        text = fact.text if isinstance(fact, Peeked) else fact.transcript.text
+        text = fact.text if isinstance(fact, facts.Peeked) else fact.transcript.text
         wish = (rings and self._actions.silences_ring(text)) or self.reading.is_wish(text)
         return replace(fact, wish=fact.wish or wish)
 
-    def act(self, asked: ActionAsked, turn: int) -> None:
+    def act(self, asked: facts.ActionAsked, turn: int) -> None:
         """Apply an action if it is of the running turn. A request to quit is not saved, and the
         name of a file stays on this computer.
         """
@@ -187,21 +243,9 @@ class Effects:
         """Clean up after a start; while the floor is free, prepare the model for the next turn."""
         collect_all()
         idle = phase is Phase.IDLE
-        self._workers.language_model.post(self._readiness if idle else Rest())
+        self._workers.language_model.post(GetReady(self._log.history) if idle else Rest())
 
-    @property
-    def _readiness(self) -> GetReady:
-        """The language model's order: a title only for a saved talk with a subject, by a local
-        model.
-        """
-        log, settings, title = self._log, self._settings(), None
-        is_saved = settings.history.keep not in STAYS_OFF and not log.titled
-        if is_saved and not asks_another_computer(settings.language_model):
-            said = [each.text for each in log.history if each.role is Role.USER]
-            title = log.began if subject(said) else None
-        return GetReady(log.history, title)
-
-    def _answer(self, turn: int, said: Transcript) -> None:
+    def answer(self, turn: int, said: Transcript) -> None:
         language = self._language(said)
         record = self._log.say(turn, said.text, said.confidence, language)
         self._workers.speaker.post(GetVoiceReady(language))
@@ -257,3 +301,12 @@ class Effects:
 def heard_event(turn: int, said: Transcript) -> Heard:
     """Return the event for the user's words."""
     return Heard(turn, said.text, said.confidence, said.recogniser)
+
+
+def _usable(text: str) -> str:
+    """Return a text of the host without outer spaces and lone surrogates. InvalidInput if it is too
+    long.
+    """
+    text = join_surrogates(text.strip())
+    check_length(text, LONGEST_TEXT)
+    return text

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.llm.base import AssistantState
-from engine.messages.events import Event
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.live_controls import LiveControls
+from engine.runtime.turn.reply import LiveControls
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.history_writer import HistoryWriter
@@ -22,7 +20,7 @@ from engine.runtime.workers.model_manager import ModelManager
 from engine.runtime.workers.reader import Reader
 from engine.runtime.workers.recorder import Recorder, Tap
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -53,7 +51,14 @@ class Workers:
 
     def stop(self) -> tuple[str, ...]:
         """Stop all, ears first; return the names of those that did not end in time."""
-        return tuple(name for name, member in self._members().items() if not _ended(name, member))
+        late = list[str]()
+        for name, member in self._members().items():
+            try:
+                if not member.stop(STOP_S):
+                    late.append(name)
+            except Exception:  # while its part closes; the others must not be kept running
+                logger.exception("could not release name=%s", name)
+        return tuple(late)
 
     def _members(self) -> dict[str, Actor[Any]]:
         return {
@@ -63,19 +68,10 @@ class Workers:
         }
 
 
-def _ended(name: str, member: Actor[Any]) -> bool:
-    """Stop one; an error while its part closes must not keep the others running."""
-    try:
-        return member.stop(STOP_S)
-    except Exception:
-        logger.exception("could not release name=%s", name)
-        return True
-
-
 def assemble(
     factories: Factories,
     settings: Settings,
-    tell: Callable[[Fact | Event], None],
+    tell: Tell,
     state: Callable[[], AssistantState],
     in_force: Callable[[], Settings],
 ) -> Workers:
@@ -85,8 +81,8 @@ def assemble(
     speaker = SpeechWorker(factories, tell, controls)
     ears = Ears(factories, tell, controls)
     language_model = LanguageModelWorker(factories, tell, speaker.post, state)
-    recorder = Recorder(tell, lambda sink: ears.post(Tap(sink)))
     background = Background(factories, tell, speaker.voice)
+    recorder = Recorder(tell, lambda sink: ears.post(Tap(sink)), background.post)
     history_writer = HistoryWriter(factories.history, tell)
     model_manager = ModelManager(tell, in_force)
     talkers = (ears, language_model, speaker, Reader(factories, tell, speaker.post, state))

@@ -42,6 +42,17 @@ def nothing_to_say(*, left_out: bool) -> InvalidInput:
     return InvalidInput("There is nothing to say in this text.", hint=hint)
 
 
+def check_length(text: str, most: int) -> None:
+    """InvalidInput for a text of more than `most` characters."""
+    if len(text) > most:
+        raise InvalidInput(
+            "That text has {count} characters; at most {most} are allowed.",
+            hint="Send it in parts.",
+            count=len(text),
+            most=most,
+        )
+
+
 class Speakable:
     """Converts the deltas of one reply to spoken words. Spans of the words count characters over
     all deltas. `language`: its code.

@@ -15,7 +15,7 @@ from engine import api
 from engine.settings import Range, WindowSettings, schema
 from tests.help.fakes.engine import LIBRARY, READY
 
-QUIET, LOUD = api.Levels(-60.0, -120.0, -60.0), api.Levels(-20.0, -120.0, -20.0)
+QUIET, LOUD = api.Levels(-60.0, -120.0), api.Levels(-20.0, -120.0)
 
 
 @pytest.fixture

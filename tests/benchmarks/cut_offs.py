@@ -34,7 +34,7 @@ from engine.asr.registry import NAMES, load
 from engine.audio.base import Pcm
 from engine.audio.vad import SAMPLE_RATE, WINDOW, Endpointer, SpeechPaused, SpeechResumed, Vad
 from engine.runtime.factories import standard_factories
-from engine.runtime.turn.endpointing import PAUSE_MS, Patience
+from engine.runtime.turn.waiting import PAUSE_MS, Patience
 from engine.settings import RecogniserSettings
 from tests.benchmarks.turn_taking import trimmed
 from tests.benchmarks.turn_texts import CHECK, PAUSE, REQUESTS, TEST

@@ -23,8 +23,8 @@ import numpy as np
 
 from engine.messages.events import RateMeasured
 from engine.runtime.turn import playback, reply
-from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import UseDevice
+from engine.runtime.turn.reply import LiveControls
 from engine.runtime.workers.voice import reserve
 from engine.runtime.workers.voice.orders import SayWords
 from engine.runtime.workers.voice.speech_worker import SpeechWorker

@@ -12,8 +12,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest, SpokenWord
-from engine.runtime.headless.rate_plan import constant
+from engine.runtime.headless.offline_synthesis import (
+    OfflineSynthesis,
+    SpeechRequest,
+    SpokenWord,
+    constant,
+)
 from engine.runtime.headless.say_command import collect
 from engine.settings import SpeechSettings
 from engine.text.paced import PacedText

@@ -12,7 +12,7 @@ from engine import api
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.devices.silent import SilentLoudspeaker
-from engine.runtime.turn import watchdog
+from engine.runtime.turn import waiting
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Settings, change, keys
 from tests.faults import stories
@@ -66,8 +66,8 @@ def live(story: list[stories.Scene], folder: Path, *, hands_free: bool, headset:
     clock, workers = SteppedClock(), []
     with pytest.MonkeyPatch.context() as patch, stepping(workers, clock, FreeWorker):
         patch.setattr(vad, "Vad", stories.LevelVad)
-        patch.setattr(watchdog, "STALLED_S", STALLED_S)
-        patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
+        patch.setattr(waiting, "STALLED_S", STALLED_S)
+        patch.setattr(waiting, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))
         parts = stories.BrittleParts()
         trial = stories.Trial(parts, folder, hands_free=hands_free, headset=headset)

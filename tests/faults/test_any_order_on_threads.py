@@ -25,7 +25,7 @@ from engine.audio.base import Pcm
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.errors import DeviceError
 from engine.messages.events import Event, Notice
-from engine.runtime.turn import watchdog
+from engine.runtime.turn import waiting
 from tests.faults import stories
 from tests.faults.whole import fast_clock
 from tests.help.fakes.parts import RATE, HandMicrophone
@@ -173,8 +173,8 @@ def nothing_left_over() -> Iterator[set[threading.Thread]]:
 
 def live(story: list[stories.Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
     with pytest.MonkeyPatch.context() as patch, nothing_left_over() as before:
-        patch.setattr(watchdog, "STALLED_S", STALLED_S)
-        patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
+        patch.setattr(waiting, "STALLED_S", STALLED_S)
+        patch.setattr(waiting, "TRANSCRIPT_S", STALLED_S)
         trial = LiveTrial(folder, hands_free=hands_free, headset=headset)
         trial.conductor.start()
         born = set(threading.enumerate()) - before

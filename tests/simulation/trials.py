@@ -13,7 +13,7 @@ from engine.asr.pick import BUILT_IN
 from engine.messages.commands import SendText
 from engine.messages.events import Heard, PhaseChanged, TurnEnded
 from engine.messages.words import Ending, Phase
-from engine.runtime.workers.ears.ducking import HOLD_S
+from engine.runtime.workers.ears.ears import HOLD_S
 from engine.settings import Settings, SpeechSettings
 from tests.simulation.people import Sound
 from tests.simulation.room import RATE, Acoustics

@@ -6,7 +6,7 @@ engine/tts/delays.py, as on the page that compares the systems, at their own pac
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,24 +19,15 @@ from engine.export.comparison import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import Clock
-from engine.runtime.headless.say_command import check_writable, play, write_wav
+from engine.runtime.headless.say_command import check_writable, opened_loudspeaker, play, write_wav
 from engine.settings import Settings
 from engine.systems import ESPEAK, KOKORO, LLMVOX_PUBLISHED, STARTER, SYSTEMS
 from engine.text.paced import PacedText
-from engine.text.speakable import nothing_to_say
+from engine.text.speakable import check_length, nothing_to_say
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
+from engine.tts import delays
 from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
-from engine.tts.delays import (
-    TimedFrame,
-    longest_s,
-    real_time_factor,
-    speak,
-    syllables_of,
-    timing,
-    traced,
-    words_before_sound,
-)
 
 logger = logging.getLogger(__name__)
 _COMPARED: Final = (*(each.name for each in SYSTEMS), LLMVOX_PUBLISHED, ESPEAK, KOKORO)
@@ -69,12 +60,8 @@ def compare(
     rows = {name: Compared(name, TITLES[name]) for name in names}
     for row in rows.values():
         tell(row)
-    with ExitStack() as open_until_then:
-        loudspeaker = None
-        if recital.aloud:
-            loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
-            open_until_then.callback(loudspeaker.close)
-            loudspeaker.gain = settings.audio.volume
+    speaks = opened_loudspeaker(settings, factories) if recital.aloud else nullcontext()
+    with speaks as loudspeaker:
         stage = _Stage(words, recital, settings, factories, clock, loudspeaker)
         for name, row in rows.items():
             rows[name] = stage.perform(row, tell)
@@ -86,13 +73,7 @@ def compare(
 
 def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
     """Return the words of a text after checking the options."""
-    if len(text) > LONGEST_TEXT:
-        raise InvalidInput(
-            "That text has {count} characters; at most {most} can be compared.",
-            hint="Give a sentence or two.",
-            count=len(text),
-            most=LONGEST_TEXT,
-        )
+    check_length(text, LONGEST_TEXT)
     if not 0 <= recital.word_delay_ms <= LONGEST_DELAY_MS:
         raise InvalidInput("The delay between words must be from 0 to 5 seconds.")
     if unknown := [name for name in recital.only if name not in TITLES]:
@@ -167,16 +148,22 @@ class _Take:
     model: TtsModel
     voice: Voice
     tell: Tell
-    made: list[TimedFrame] = field(default_factory=list)
+    made: list[delays.TimedFrame] = field(default_factory=list)
     lost: bool = False
 
     def frames(self, wait: Callable[[float], None]) -> Iterator[AudioFrame]:
         """See Spoken."""
         texts = [word.text for word in self.stage.words]
-        left_s = longest_s(texts)
-        shown_at = self.stage.clock.now()
+        left_s = delays.longest_s(texts)
+        began = shown_at = self.stage.clock.now()
+        delay_s = self.stage.recital.word_delay_ms / 1000
+
+        def await_word(number: int) -> None:
+            if self.stage.loudspeaker is not None:
+                wait(max(0.0, began + number * delay_s - self.stage.clock.now()))
+
         with self.model.open(self.voice, seed=self.stage.settings.speech.seed) as session:
-            for each in speak(session, texts, self._waiting(wait)):
+            for each in delays.speak(session, texts, await_word):
                 self.made.append(each)
                 left_s -= len(each.frame.pcm) / self.model.info.sample_rate
                 self.lost = left_s < 0
@@ -196,25 +183,19 @@ class _Take:
         if not self.made:
             return self.before
         texts = [word.text for word in self.stage.words]
-        trace = traced(texts, self.made, self.model.info.sample_rate)
-        found = timing(trace, self.stage.recital.word_delay_ms / 1000)
+        trace = delays.traced(texts, self.made, self.model.info.sample_rate)
+        found = delays.timing(trace, self.stage.recital.word_delay_ms / 1000)
         begin_s, end_s = trace.speech
         begun = sum(len(each.frame.onsets) for each in self.made)  # words
+        syllables = delays.syllables_of(texts[:begun])
+        rate = syllables / (end_s - begin_s) if end_s > begin_s else None
         return replace(
             self.before,
             first_sound_ms=1000 * found.first_audible_s,
-            words_before=words_before_sound(trace),
-            share=real_time_factor(trace),
-            rate=syllables_of(texts[:begun]) / (end_s - begin_s) if end_s > begin_s else None,
+            words_before=delays.words_before_sound(trace),
+            share=delays.real_time_factor(trace),
+            rate=rate,
             seconds=sum(frame.seconds for frame in trace.frames),
             dry_ms=1000 * found.dry_s,
             note=_LOST if self.lost else "",
         )
-
-    def _waiting(self, wait: Callable[[float], None]) -> Callable[[int], None]:
-        """Return a function that waits until a word arrives, if there is a loudspeaker."""
-        clock, began = self.stage.clock, self.stage.clock.now()
-        if self.stage.loudspeaker is None:
-            return lambda number: None
-        delay_s = self.stage.recital.word_delay_ms / 1000
-        return lambda number: wait(max(0.0, began + number * delay_s - clock.now()))

@@ -4,14 +4,12 @@ Invariant: the same engine as behind the window. Files run in real time, so ever
 that of a real conversation.
 """
 
-import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
-from engine.audio.devices.portaudio import Devices
 from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export.documents import check_sound, check_suffix, write_error
 from engine.messages.events import (
@@ -24,16 +22,16 @@ from engine.messages.events import (
 )
 from engine.messages.words import Part, Phase
 from engine.runtime.conductor import Conductor
-from engine.runtime.factories import DeviceMonitor, Factories, standard_factories
+from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.say_command import check_writable
 from engine.settings import Settings
 
 FILE_RATE = 48_000  # Hz of the loudspeaker file
 QUIET_S = 1.0  # the conversation is over this long after the end of the file, if nothing follows
 READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
+LOOK_S = 0.05
 STAND_IN_S = 2.0  # a substitute for a failed part starts loading well within this
 NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
-_ON_PARTS = (Loading, Ready, Failed)
 ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
 UNMUTE = "Unmute it in the window. Or give a recording to listen to, with --mic FILE."
 
@@ -71,7 +69,8 @@ def converse(
         try:
             talk.wait_ready()
             talk.begin()
-            talk.wait_over()
+            while not talk.over():
+                time.sleep(LOOK_S)
         finally:
             conductor.stop()
     finally:  # however it ended
@@ -87,10 +86,10 @@ class _Talk:
     ) -> None:
         self._begun_at: float | None = None  # None = the files' clock stands still
         self._show = show
-        self._changed = threading.Condition()
         self._ready: set[Part] = set()
-        self._broken: dict[Part, Failed] = {}  # failed to load, without a substitute so far
-        self._held: dict[Part | None, Failed] = {}  # of those, not yet shown
+        # faults of parts that failed to load, without a substitute so far; not shown yet
+        self._broken: dict[Part | None, Failed] = {}
+        self._broken_at = 0.0  # the last of them
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
         self._progress_at = time.monotonic()  # time of the last loading progress
@@ -112,8 +111,7 @@ class _Talk:
         """Return these factories without a window, with the given files instead of devices."""
         factories, microphone = replace(factories, has_window=False), self._microphone
         if microphone is not None:
-            watch = _Loudspeakers(factories.devices)
-            factories = replace(factories, microphone=lambda name: microphone, devices=watch)
+            factories = replace(factories, microphone=lambda name: microphone, devices=_NoChange())
         if self._loudspeaker is not None:
             factories = replace(factories, loudspeaker=self._open_file, devices=_NoChange())
         return factories
@@ -143,37 +141,19 @@ class _Talk:
             raise faults[0]
 
     def receive(self, event: Event) -> None:
-        with self._changed:
-            self._note(event)
-            self._changed.notify_all()
-        self._tell(event)
-
-    def _tell(self, event: Event) -> None:
-        """Show an event. A fault that may prevent the conversation is shown only once a substitute
-        loads; otherwise it is raised.
-        """
-        before = self._held.pop(event.part, None) if isinstance(event, _ON_PARTS) else None
-        if before is not None:
-            self._show(before)
-        if isinstance(event, Failed) and event.part in NEEDED and not self.begun:
-            self._held[event.part] = event
-        else:
-            self._show(event)
+        for each in self._note(event):
+            self._show(each)
 
     def wait_ready(self) -> None:
         """Wait until the microphone is open and the models have loaded."""
-        with self._changed:
-            while not self._ready >= NEEDED:
-                left_s = self._progress_at + READY_S - time.monotonic()
-                self._changed.wait_for(lambda: self._ready >= NEEDED or self._broken, left_s)
-                self._changed.wait_for(lambda: not self._broken, STAND_IN_S)
-                for part, fault in self._broken.items():
+        while not self._ready >= NEEDED:
+            time.sleep(LOOK_S)
+            for part, fault in list(self._broken.items()):
+                if time.monotonic() > self._broken_at + STAND_IN_S:
                     hint = f"{fault.hint} {ANOTHER_EAR}" if part is Part.MICROPHONE else fault.hint
                     raise EngineError(fault.message, hint=hint)
-                if time.monotonic() > self._progress_at + READY_S:
-                    raise EngineError(
-                        "The parts did not load in time.", hint="Run `rubato doctor`."
-                    )
+            if time.monotonic() > self._progress_at + READY_S:
+                raise EngineError("The parts did not load in time.", hint="Run `rubato doctor`.")
 
     @property
     def begun(self) -> bool:
@@ -183,56 +163,39 @@ class _Talk:
         """Start the files' clock."""
         self._begun_at = time.monotonic()
 
-    def wait_over(self) -> None:
-        with self._changed:
-            while not self._over():
-                self._changed.wait(0.1)
-
     def _clock(self) -> float:
         return time.monotonic() - self._begun_at if self._begun_at is not None else 0.0
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
         if self._microphone is None or not self._microphone.ended:
             return False
         return self._phase is Phase.IDLE and time.monotonic() - self._idle_since > QUIET_S
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: Event) -> list[Event]:
+        """Return the events to show. A fault that may prevent the conversation is shown only once a
+        substitute loads; otherwise it is raised.
+        """
+        shown = list[Event]()
+        if isinstance(event, Loading | Ready | Failed) and event.part in self._broken:
+            shown.append(self._broken.pop(event.part))
         match event:
             case Ready(part=part):
                 self._ready.add(part)
-                self._broken.pop(part, None)
-            case Loading(part=part):
-                self._broken.pop(part, None)
+            case Loading():
                 self._progress_at = time.monotonic()
-            case Failed(part=part) if part in NEEDED:
-                self._broken[part] = event
+            case Failed(part=part) if part in NEEDED and not self.begun:
+                self._broken_at, self._broken[part] = time.monotonic(), event
+                return shown
             case PhaseChanged(phase=phase):
                 self._phase = phase
                 self._idle_since = time.monotonic()
             case TurnEnded() if not event.rejoined:
                 self.turns.append(event)
-            case _:
-                pass  # all other events are only shown
-
-
-@dataclass(frozen=True)
-class _Loudspeakers:
-    """Watches only the loudspeakers, because the microphone is a file."""
-
-    monitor: DeviceMonitor
-
-    def poll(self) -> Devices | None:
-        """See DeviceMonitor."""
-        devices = self.monitor.poll()
-        return None if devices is None else replace(devices, microphones=())
-
-    def close(self) -> None:
-        """See DeviceMonitor."""
-        self.monitor.close()
+        return [*shown, event]
 
 
 class _NoChange:
-    """Files are never plugged in or out."""
+    """Where a file replaces a device, none is watched."""
 
     def poll(self) -> None:
         """Return no change."""

@@ -10,15 +10,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from itertools import pairwise
+from typing import Final
 
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.names_file import in_force
-from engine.runtime.headless.rate_plan import RatePlan
 from engine.runtime.turn.breaks import Breaks
+from engine.settings import FAST_LIMIT, SLOWEST
 from engine.text.paced import PacedText
-from engine.text.speakable import LEFT_OUT, nothing_to_say
+from engine.text.speakable import LEFT_OUT, check_length, nothing_to_say
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, Voice
 from engine.tts.rate import paced
@@ -27,6 +28,10 @@ log = logging.getLogger(__name__)
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
+_STEP: Final = re.compile(r"\s*(\d+(?:\.\d*)?)\s*:\s*(own|\d+(?:\.\d*)?)\s*")
+_HINT: Final = (
+    "Write seconds:rate pairs with rates from 1 to 13 or 'own', for example 0:2,3:6,8:own."
+)
 _AT_ONCE: Final = 32  # words: reading 20,000 takes seconds; a voice looks some ten ahead
 
 
@@ -71,6 +76,55 @@ class SynthesisReport:
 
 
 @dataclass(frozen=True)
+class RatePlan:
+    """Targets in SPS over the time of an utterance, each from a second of produced speech on; None
+    = the voice's own pace.
+    """
+
+    steps: tuple[tuple[float, float | None], ...] = ((0.0, None),)
+
+    def at(self, seconds: float) -> float | None:
+        """Return the target at this second of produced speech."""
+        target = None
+        for at_s, rate in self.steps:
+            if at_s <= seconds:
+                target = rate
+        return target
+
+
+def constant(rate: float | None) -> RatePlan:
+    """Return a plan with one rate from beginning to end."""
+    return RatePlan(((0.0, rate),))
+
+
+def parse(text: str) -> RatePlan:
+    """Parse a rate plan, "0:2,3:6". Before the first time the voice has its own pace. InvalidInput
+    names the wrong pair.
+    """
+    steps = list[tuple[float, float | None]]()
+    for pair in text.split(","):
+        match = _STEP.fullmatch(pair)
+        if match is None:
+            raise InvalidInput(
+                "Not a step of a rate plan: '{pair}'.", hint=_HINT, pair=pair.strip()[:40]
+            )
+        rate = None if match[2] == "own" else float(match[2])
+        if rate is not None and not SLOWEST <= rate <= FAST_LIMIT:
+            raise InvalidInput(
+                "The rate in '{pair}' must be from 1 to 13 syllables per second, not {value}.",
+                hint=_HINT,
+                pair=pair.strip()[:40],
+                value=f"{rate:g}",
+            )
+        steps.append((float(match[1]), rate))
+    if any(later <= earlier for (earlier, _), (later, _) in pairwise(steps)):
+        raise InvalidInput(
+            "The times of the rate plan '{text}' do not rise.", hint=_HINT, text=text[:80]
+        )
+    return RatePlan(tuple(steps))
+
+
+@dataclass(frozen=True)
 class SpeechRequest:
     """A text to speak. `word_delay_s` between the words imitates a language model; `pacing`:
     figures, names and asides have paces of their own.
@@ -106,21 +160,24 @@ class OfflineSynthesis:
 
         InvalidInput for a text that is too long or has no words, or an invalid delay.
         """
-        if len(request.text) > MOST_CHARACTERS:
-            raise InvalidInput(
-                "The text is too long: {count} characters.",
-                hint="Give at most {most} at a time.",
-                count=len(request.text),
-                most=MOST_CHARACTERS,
-            )
+        check_length(request.text, MOST_CHARACTERS)
         if not 0 <= request.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        _check_words(request)
+        # like those of a language model
+        self._deltas = deque(re.findall(r"\s*\S+|\s+$", request.text))
+        language = request.voice.language
+        text = PacedText(pacing=False, usual=language)
+        if not any(text.push(each).words for each in self._deltas) and not text.end().words:
+            raise nothing_to_say(left_out=text.left_out)
+        self._text = PacedText(pacing=request.pacing, usual=language, names=in_force())
+        self._is_complete = False  # the text
+        self._next_at = 0.0  # when another word is due
         self._model = model
         self._request = request
         self._clock = clock or Clock()
         self._show = show
-        self._ear = _Ear()
+        self._underruns = 0
+        self._dry_at: float | None = None  # of the loudspeaker; None = it should be silent
         self._words: list[Word] = []
         self._onsets: list[Onset] = []
         self._rate: list[RatePoint] = []
@@ -133,22 +190,19 @@ class OfflineSynthesis:
         """Speak; yield each frame as it is made. `wait` takes seconds (None: the clock's)."""
         wait = wait or self._clock.wait
         session = self._model.open(self._request.voice, seed=self._request.seed)
+        self._next_at = self._clock.now()
         with Breaks(session, self._model.info.sample_rate) as speech:
-            supply = _Supply(self._request, self._clock)
             while True:
-                self._push(speech, supply)
+                self._push_due(speech)
                 step, target = self._step(speech)
-                match step:
-                    case AudioFrame():
-                        self._note(step, target)
-                        yield step
-                    case Starved():
-                        self._ear.pause()
-                        wait(supply.missing_s)
-                    case Finished():
-                        return
-                    case _:
-                        assert_never(step)
+                if isinstance(step, AudioFrame):
+                    self._note(step, target)
+                    yield step
+                elif isinstance(step, Starved):
+                    self._dry_at = None  # the following silence is a pause, not an underrun
+                    wait(max(0.0, self._next_at - self._clock.now()))
+                else:
+                    return
 
     def pcm(self) -> Iterator[Pcm]:
         """Yield the samples [S] of every frame."""
@@ -174,18 +228,30 @@ class OfflineSynthesis:
             first_packet_ms=round(self._first_packet_s * 1000, 2),
             rtf=round(self._busy_s / audio_s, 4),
             audio_s=round(audio_s, 3),
-            underruns=self._ear.underruns,
+            underruns=self._underruns,
             words=words,
             rate=tuple(self._rate),
         )
 
-    def _push(self, speech: Breaks, supply: "_Supply") -> None:
-        for word in supply.due_words():
-            if self._pushed_at is None:
-                self._pushed_at = self._clock.now()
-            self._words.append(word)
+    def _push_due(self, speech: Breaks) -> None:
+        """Push the words that a language model would have written by now, at most as many as the
+        next frames need: more would delay the start of a long text.
+        """
+        words = list[Word]()
+        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
+            words += self._text.push(self._deltas.popleft()).words
+            self._next_at += self._request.word_delay_s
+        if not self._deltas and not self._is_complete:
+            self._is_complete = True
+            words += self._text.end().words
+            if self._text.left_out:
+                log.warning(LEFT_OUT)
+        if words and not self._words:
+            self._pushed_at = self._clock.now()
+        self._words += words
+        for word in words:
             speech.push(word)
-        if supply.exhausted:
+        if self._is_complete:
             speech.end_input()
 
     def _step(self, speech: Breaks) -> tuple[AudioFrame | Starved | Finished, float | None]:
@@ -200,8 +266,10 @@ class OfflineSynthesis:
         now = self._clock.now()
         if self._samples == 0 and self._pushed_at is not None:
             self._first_packet_s = now - self._pushed_at
+        if self._dry_at is not None and now > self._dry_at:
+            self._underruns += 1
         seconds = len(frame.pcm) / self._model.info.sample_rate
-        self._ear.hear(seconds, now)
+        self._dry_at = max(now, self._dry_at or now) + seconds
         self._samples += len(frame.pcm)
         self._onsets += frame.onsets
         if target is not None and self._onsets:
@@ -211,71 +279,3 @@ class OfflineSynthesis:
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
         if self._onsets:  # pace tags are part of the text, but belong to no word
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._request.text)))
-
-
-def _check_words(request: SpeechRequest) -> None:
-    """InvalidInput for a text without words."""
-    words = PacedText(pacing=False, usual=request.voice.language)
-    if any(words.push(delta).words for delta in _deltas(request.text)) or words.end().words:
-        return
-    raise nothing_to_say(left_out=words.left_out)
-
-
-def _deltas(text: str) -> list[str]:
-    """Split a text into deltas like those of a language model."""
-    return re.findall(r"\s*\S+|\s+$", text)
-
-
-class _Supply:
-    """The words of a request, each at the time when a language model would have written it."""
-
-    def __init__(self, request: SpeechRequest, clock: Clock) -> None:
-        self._deltas = deque(_deltas(request.text))
-        self._text = PacedText(
-            pacing=request.pacing, usual=request.voice.language, names=in_force()
-        )
-        self._delay_s = request.word_delay_s
-        self._clock = clock
-        self._next_at = clock.now()
-        self.exhausted = False
-
-    def due_words(self) -> list[Word]:
-        """Return the words since the last call, at most as many as the next frames need: more would
-        delay the start of a long text.
-        """
-        words: list[Word] = []
-        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
-            words += self._text.push(self._deltas.popleft()).words
-            self._next_at += self._delay_s
-        if not self._deltas and not self.exhausted:
-            self.exhausted = True
-            words += self._text.end().words
-            if self._text.left_out:
-                log.warning(LEFT_OUT)
-        return words
-
-    @property
-    def missing_s(self) -> float:
-        """Seconds until the next word is due."""
-        return max(0.0, self._next_at - self._clock.now())
-
-
-class _Ear:
-    """Counts underruns of a loudspeaker that began with the first samples."""
-
-    def __init__(self) -> None:
-        self.underruns = 0
-        self._dry_at: float | None = None  # None = nothing plays, and nothing should
-
-    def hear(self, seconds: float, now: float) -> None:
-        """Count a frame of this length that is ready now."""
-        if self._dry_at is None:
-            self._dry_at = now
-        elif now > self._dry_at:
-            self.underruns += 1
-            self._dry_at = now
-        self._dry_at += seconds
-
-    def pause(self) -> None:
-        """The words ran out: the following silence is a pause, not an underrun."""
-        self._dry_at = None

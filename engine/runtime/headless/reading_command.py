@@ -10,8 +10,8 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -29,15 +29,20 @@ from engine.reading.audiobook import RecordedChapter, check_suffix, write_book
 from engine.reading.document import Document
 from engine.reading.shelf import Shelf
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.headless import rate_plan
-from engine.runtime.headless.chapter_speech import ChapterSpeech
-from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest
-from engine.runtime.headless.recording import LoadedVoice, Part, Watch, parts_of, record
+from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest, constant, parse
+from engine.runtime.headless.recording import (
+    ChapterSpeech,
+    LoadedVoice,
+    Part,
+    Watch,
+    parts_of,
+    record,
+)
 from engine.runtime.headless.say_command import (
     check_writable,
-    load_synthesiser,
+    loaded_voice,
+    opened_loudspeaker,
     play,
-    voice_of_text,
 )
 from engine.runtime.turn.places import PlacedWord
 from engine.settings import AUTO, SayOptions, Settings
@@ -119,10 +124,11 @@ def read_aloud(
     if options.start is not None:
         keeper.place = Place(options.start)
     start = keeper.place
-    with _opened(settings, document.chapter(start.chapter), options, factories) as (model, request):
-        loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
+    with (
+        _opened(settings, document.chapter(start.chapter), options, factories) as (model, request),
+        opened_loudspeaker(settings, factories) as loudspeaker,
+    ):
         try:
-            loudspeaker.gain = settings.audio.volume
             for index in range(start.chapter, len(document.chapter_titles)):
                 begin = start if index == start.chapter else Place(index)
                 play(
@@ -135,7 +141,6 @@ def read_aloud(
                 )
             keeper.place = Place()  # read to the end: next time from the beginning
         finally:
-            loudspeaker.close()
             keeper.save()
 
 
@@ -161,7 +166,13 @@ def export_book(
     with _opened(settings, document.chapter(first), options, factories) as voice:
         model, request = voice
         folder = _parts_folder(document, model, request)
-        with _locked(folder):
+        try:
+            lock = FileLock(folder / "lock").acquire(timeout=0)
+        except Timeout as error:
+            raise InvalidInput(
+                "This document is being exported already.", hint="Wait until that is done."
+            ) from error
+        with lock:
             parts: list[Part] = []
             for index in range(first, end):
                 if watch.cancelled():
@@ -209,41 +220,16 @@ def _parts_folder(document: Document, model: TtsModel, request: SpeechRequest) -
     return exports / name
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder of the parts. InvalidInput if another export does."""
-    try:
-        with FileLock(folder / "lock", timeout=0):
-            yield
-    except Timeout as error:
-        raise InvalidInput(
-            "This document is being exported already.", hint="Wait until that is done."
-        ) from error
-
-
-@contextmanager
 def _opened(
-    settings: Settings,
-    chapter: Chapter,
-    options: ReadingOptions,
-    factories: Factories,
-) -> Iterator[LoadedVoice]:
+    settings: Settings, chapter: Chapter, options: ReadingOptions, factories: Factories
+) -> AbstractContextManager[LoadedVoice]:
     """Load the synthesiser and the voice: that of the options, or one for the language of the
     settings, of the document, or else of the chapter's text; release it afterwards.
     """
     speech = settings.speech
-    plan = rate_plan.constant(speech.rate)
-    if options.rate is not None:
-        plan = rate_plan.parse(f"0:{options.rate}")  # refuses a rate that no voice speaks
-    model = load_synthesiser(speech, factories)
-    try:
-        text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
-        stated = options.language if speech.language == AUTO else speech.language
-        if options.voice or all(voice.language != stated for voice in model.voices()):
-            stated = None
-        how = SayOptions(voice=options.voice, language=stated)
-        voice = voice_of_text(model, text, speech, how)
-        model.warm(voice)
-        yield model, SpeechRequest("", voice, plan, speech.seed, pacing=speech.pacing)
-    finally:
-        model.close()
+    # parse() refuses a rate that no voice speaks
+    plan = constant(speech.rate) if options.rate is None else parse(f"0:{options.rate}")
+    text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
+    stated = options.language if speech.language == AUTO else speech.language
+    how = SayOptions(voice=options.voice)
+    return loaded_voice(text, speech, how, factories, plan, stated)

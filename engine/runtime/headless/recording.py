@@ -1,28 +1,109 @@
-"""Record the parts of a book.
+"""The speech of a chapter, its paragraphs one after another, each word with its place; and the
+recording of a book's parts.
 
-Invariant: a part is complete or missing, and its samples do not depend on the thread that records
-it. A thread has a model of its own.
+Invariant: one paragraph is synthesised at a time, so a long chapter costs no more memory than its
+text. A part is complete or missing, and its samples do not depend on the thread that records it. A
+thread has a model of its own.
 """
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 import soundfile
 
-from engine.errors import Cancelled, EngineError
+from engine.atomic_write import replacement
+from engine.audio.base import Pcm
+from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.export.documents import write_error
 from engine.messages.reading import Chapter, Place
-from engine.runtime.headless.chapter_speech import ChapterSpeech
-from engine.runtime.headless.offline_synthesis import SpeechRequest
-from engine.tts.base import TtsModel
+from engine.reading.parsers.blocks import Kind
+from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, SpeechRequest
+from engine.runtime.turn.places import PlacedWord
+from engine.tts.base import AudioFrame, Onset, TtsModel
+
+# Seconds of silence behind a paragraph.
+_PAUSES_S: Final[Mapping[str, float]] = MappingProxyType({Kind.HEADING: 0.7, Kind.TABLE: 0.15})
+_PAUSE_S: Final = 0.4
+
+
+class ChapterSpeech:
+    """The speech of a chapter from a place on. Iterate frames(), or pcm(), once."""
+
+    def __init__(
+        self,
+        model: TtsModel,
+        request: SpeechRequest,
+        chapter: Chapter,
+        start: Place,
+        clock: Clock | None = None,
+    ) -> None:
+        """`request` is what each paragraph is spoken with; its text is not used. `pause` is the
+        silence (samples) that belongs behind the last paragraph.
+        """
+        self._model = model
+        self._request = request
+        self._chapter = chapter
+        self._start = start
+        self._clock = clock
+        self._places: list[PlacedWord] = []  # of the current paragraph
+        self._words_before = 0  # in earlier paragraphs
+        self._samples = 0
+        self.pause = 0  # samples of silence before the next paragraph
+
+    def frames(self, wait: Callable[[float], None] | None = None) -> Iterator[AudioFrame]:
+        """Yield every frame as soon as it is made."""
+        for index in range(self._start.paragraph, len(self._chapter.paragraphs)):
+            word = self._start.word if index == self._start.paragraph else 0
+            yield from self._paragraph(Place(self._start.chapter, index, word), wait)
+
+    def pcm(self) -> Iterator[Pcm]:
+        """Yield the samples [S] of every frame."""
+        return (frame.pcm for frame in self.frames())
+
+    def word(self, onset: Onset) -> PlacedWord:
+        """Return the word of an onset of the last frame."""
+        return self._places[onset.word - self._words_before]
+
+    def _paragraph(
+        self, place: Place, wait: Callable[[float], None] | None
+    ) -> Iterator[AudioFrame]:
+        paragraph = self._chapter.paragraphs[place.paragraph]
+        text = " ".join(paragraph.text.split()[place.word :])
+        request = replace(self._request, text=text)
+        try:
+            synthesis = OfflineSynthesis(self._model, request, self._clock)
+        except InvalidInput:  # nothing in it is spoken
+            return
+        if self.pause:
+            yield self._append(AudioFrame(np.zeros(self.pause, np.float32), 0), 0, 0)
+        self._words_before += len(self._places)
+        self._places = []
+        first = self._samples
+        for frame in synthesis.frames(wait):
+            for onset in frame.onsets:
+                word = place.word + text.count(" ", 0, synthesis.word(onset).start)
+                at = replace(place, word=word)
+                self._places.append(PlacedWord(**vars(synthesis.word(onset)), place=at))
+            yield self._append(frame, first, self._words_before)
+        pause_s = _PAUSES_S.get(paragraph.kind, _PAUSE_S)
+        self.pause = round(pause_s * self._model.info.sample_rate)
+
+    def _append(self, frame: AudioFrame, first: int, words_before: int) -> AudioFrame:
+        """Return a frame with its position in the chapter instead of the paragraph."""
+        onsets = (Onset(onset.word + words_before, onset.sample + first) for onset in frame.onsets)
+        placed = replace(frame, sample=self._samples, onsets=tuple(onsets))
+        self._samples += len(frame.pcm)
+        return placed
+
 
 log = logging.getLogger(__name__)
 
@@ -128,18 +209,17 @@ def _write(part: Part, voice: LoadedVoice, is_cancelled: Callable[[], bool]) -> 
     chapter = replace(part.chapter, paragraphs=part.chapter.paragraphs[: part.end])
     speech = ChapterSpeech(*voice, chapter, Place(part.index, part.first))
     sample_rate = voice[0].info.sample_rate
-    temporary = part.file.with_suffix(".part")
     try:
-        with soundfile.SoundFile(
-            temporary, "w", sample_rate, channels=1, format="FLAC", subtype="PCM_16"
-        ) as file:
+        with (
+            replacement(part.file) as temporary,
+            soundfile.SoundFile(
+                temporary, "w", sample_rate, channels=1, format="FLAC", subtype="PCM_16"
+            ) as file,
+        ):
             for pcm in speech.pcm():
                 if is_cancelled():
                     raise Cancelled("The export was cancelled.")
                 file.write(np.clip(pcm, -1, 1))
             file.write(np.zeros(speech.pause, np.float32))
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        temporary.replace(part.file)
     except (OSError, soundfile.SoundFileError) as error:
         raise write_error(part.file, error) from error

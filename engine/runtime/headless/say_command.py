@@ -5,11 +5,11 @@ at most one frame of it is in memory, however long the text.
 """
 
 import logging
-import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -17,18 +17,21 @@ from typing import Final, Protocol
 import numpy as np
 import soundfile
 
+from engine.atomic_write import replacement
 from engine.audio.base import Loudspeaker, Pcm
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.export.documents import check_sound, write_error
 from engine.languages import SPOKEN
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.headless import rate_plan as plans
 from engine.runtime.headless.offline_synthesis import (
     Clock,
     OfflineSynthesis,
+    RatePlan,
     SpeechRequest,
     SynthesisReport,
+    constant,
+    parse,
 )
 from engine.runtime.turn.playback import Playback
 from engine.settings import SayOptions, Settings, SpeechSettings
@@ -47,45 +50,64 @@ _LOOKED_AT: Final = 1000  # characters of a text, for its language
 _STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for this long is gone
 
 
-Show = Callable[[float], None]  # spoken share of the text, 0..1
-
-
-def unseen(share: float) -> None:
-    """Ignore the progress."""
-
-
-def say(text: str, settings: Settings, options: SayOptions, show: Show = unseen) -> SynthesisReport:
-    """Speak `text` with the real parts. Raises only EngineErrors, and errors of `show`, which end
-    it without a file.
-    """
-    return say_with(text, settings, options, standard_factories(), show)
-
-
-def say_with(
-    text: str, settings: Settings, options: SayOptions, factories: Factories, show: Show = unseen
+def say(
+    text: str,
+    settings: Settings,
+    options: SayOptions,
+    show: Callable[[float], None] = lambda share: None,
+    factories: Factories | None = None,
 ) -> SynthesisReport:
-    """Load the synthesiser of the settings, speak `text` with it, release it."""
+    """Load the synthesiser of the settings, speak `text` with it, release it. `show` gets the
+    spoken share of the text, 0..1. `factories` None: the real parts. Raises only EngineErrors, and
+    errors of `show`, which end it without a file.
+    """
+    factories = factories or standard_factories()
     speech = settings.speech
-    plan = plans.constant(speech.rate)
-    if options.rate_plan is not None:
-        plan = plans.parse(options.rate_plan)
+    plan = constant(speech.rate) if options.rate_plan is None else parse(options.rate_plan)
     if options.out is not None:  # before the first word: a long text takes a while
         check_writable(options.out)
         check_sound(options.out)
-    model = load_synthesiser(speech, factories)
-    try:
-        voice = voice_of_text(model, text, speech, options)
-        model.warm(voice)
-        delay_s = options.word_delay_ms / 1000
-        request = SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
+    with loaded_voice(text, speech, options, factories, plan) as (model, request):
         synthesis = OfflineSynthesis(model, request, show=show)
         if options.out is None:
-            _aloud(synthesis, model, settings, factories)
+            with opened_loudspeaker(settings, factories) as loudspeaker:
+                lead_ms = max(settings.audio.lead_ms, model.info.lead_ms, 1)
+                play(synthesis, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
         else:
             write_wav(options.out, synthesis.pcm(), model.info.sample_rate)
         return synthesis.report()
+
+
+@contextmanager
+def loaded_voice(
+    text: str,
+    speech: SpeechSettings,
+    options: SayOptions,
+    factories: Factories,
+    plan: RatePlan,
+    stated: str | None = None,
+) -> Iterator[tuple[TtsModel, SpeechRequest]]:
+    """Load the synthesiser of the settings and a voice for the text, and release them afterwards.
+    `stated`: its language, if a voice speaks it and none is chosen. See voice_of_text().
+    """
+    model = load_synthesiser(speech, factories)
+    try:
+        if not options.voice and any(each.language == stated for each in model.voices()):
+            options = replace(options, language=stated)
+        voice = voice_of_text(model, text, speech, options)
+        model.warm(voice)
+        delay_s = options.word_delay_ms / 1000
+        yield model, SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
     finally:
         model.close()
+
+
+@contextmanager
+def opened_loudspeaker(settings: Settings, factories: Factories) -> Iterator[Loudspeaker]:
+    """Open the loudspeaker of the settings with their volume, and close it afterwards."""
+    with closing(factories.loudspeaker(settings.audio.loudspeaker)) as loudspeaker:
+        loudspeaker.gain = settings.audio.volume
+        yield loudspeaker
 
 
 def voice_of_text(model: TtsModel, text: str, speech: SpeechSettings, options: SayOptions) -> Voice:
@@ -142,72 +164,55 @@ def play(
     clock = clock or Clock()
     playback = Playback(loudspeaker, sample_rate, clock=clock.now)
 
-    def until(lead_ms: int) -> None:
-        _until(playback, loudspeaker, clock, lead_ms=lead_ms, heard=heard)
+    def starve(seconds: float) -> None:
+        """Wait while words are missing; the sound fades where it stops."""
+        playback.starved()
+        end = clock.now() + seconds
+        while (left := end - clock.now()) > 0:
+            playback.pump()
+            clock.wait(min(_TICK_S, left))
 
-    for frame in spoken.frames(lambda seconds: _starve(playback, clock, seconds)):
+    def wait_until(lead_ms: int) -> None:
+        """Wait until at most this much speech is ahead of the ear (0 = until the end)."""
+        played, moved_at = loudspeaker.samples_played, clock.now()
+        while not playback.over if lead_ms == 0 else playback.lead_ms > lead_ms:
+            playback.pump()
+            for begun in playback.begun_words():
+                heard(begun.word)
+            clock.wait(_TICK_S)
+            if loudspeaker.samples_played != played:
+                played, moved_at = loudspeaker.samples_played, clock.now()
+            elif clock.now() - moved_at > _STALLED_S:
+                raise DeviceError(
+                    "The loudspeaker '{name}' does not play any sound.",
+                    hint="Check that it is connected, or choose another one in the settings.",
+                    name=loudspeaker.name,
+                )
+
+    for frame in spoken.frames(starve):
         playback.feeding()
         playback.add(frame, tuple(spoken.word(onset) for onset in frame.onsets), None)
-        until(lead_ms)
+        wait_until(lead_ms)
     playback.complete()
-    until(0)
-
-
-def _starve(playback: Playback, clock: Clock, seconds: float) -> None:
-    """Wait while words are missing; the sound fades where it stops."""
-    playback.starved()
-    end = clock.now() + seconds
-    while (left := end - clock.now()) > 0:
-        playback.pump()
-        clock.wait(min(_TICK_S, left))
-
-
-def _until(
-    playback: Playback,
-    loudspeaker: Loudspeaker,
-    clock: Clock,
-    *,
-    lead_ms: int,
-    heard: Callable[[Word], None],
-) -> None:
-    """Wait until at most `lead_ms` of speech is ahead of the ear (0 = until the end)."""
-    played, moved_at = loudspeaker.samples_played, clock.now()
-    while not playback.over if lead_ms == 0 else playback.lead_ms > lead_ms:
-        playback.pump()
-        for begun in playback.begun_words():
-            heard(begun.word)
-        clock.wait(_TICK_S)
-        if loudspeaker.samples_played != played:
-            played, moved_at = loudspeaker.samples_played, clock.now()
-        elif clock.now() - moved_at > _STALLED_S:
-            raise DeviceError(
-                "The loudspeaker '{name}' does not play any sound.",
-                hint="Check that it is connected, or choose another one in the settings.",
-                name=loudspeaker.name,
-            )
+    wait_until(0)
 
 
 def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
     """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, block by block. InvalidInput if it
     cannot be written.
     """
-    temporary = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
-        temporary = Path(name)
-        os.close(handle)
-        with soundfile.SoundFile(
-            temporary, "w", sample_rate, channels=1, format="WAV", subtype="PCM_16"
-        ) as file:
+        with (
+            replacement(path) as temporary,
+            soundfile.SoundFile(
+                temporary, "w", sample_rate, channels=1, format="WAV", subtype="PCM_16"
+            ) as file,
+        ):
             file.comment = SYNTHETIC
             for pcm in blocks:
                 file.write(np.clip(pcm, -1, 1))
-        temporary.replace(path)
     except (OSError, soundfile.SoundFileError) as error:
         raise write_error(path, error) from error
-    finally:  # also when it was cancelled
-        if temporary:
-            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: Path) -> None:
@@ -221,33 +226,21 @@ def check_writable(path: Path) -> None:
         raise write_error(path, error) from error
 
 
-def _aloud(
-    synthesis: OfflineSynthesis, model: TtsModel, settings: Settings, factories: Factories
-) -> None:
-    loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
-    try:
-        loudspeaker.gain = settings.audio.volume
-        lead_ms = max(settings.audio.lead_ms, model.info.lead_ms, 1)
-        play(synthesis, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
-    finally:
-        loudspeaker.close()
-
-
 def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
     """Load the synthesiser of the settings. The formant voice replaces 'auto' and the built-in
     neural one if they fail; for any other named synthesiser ModelError.
     """
+
+    def load(speech: SpeechSettings) -> TtsModel:
+        return factories.synthesiser(speech, lambda phrase, fraction: None)
+
     try:
-        return factories.synthesiser(speech, _quietly)
+        return load(speech)
     except ModelError as error:
         if speech.engine not in (pick.AUTO, pick.BUILT_IN):
             raise
         log.warning("%s Until then %s speaks.", error, BUILT_IN)
-        return factories.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
-
-
-def _quietly(phrase: str, fraction: float | None) -> None:
-    """Ignore the progress of loading."""
+        return load(replace(speech, engine=BUILT_IN, voice=""))
 
 
 def speak_question(text: str, path: Path) -> str:
@@ -257,21 +250,11 @@ def speak_question(text: str, path: Path) -> str:
     Flite's voice is preferred: recognisers trained on people understand it far better than a
     formant voice.
     """
-    if _flite(text, path):
-        return "flite"
+    if flite := shutil.which("flite"):
+        check_writable(path)
+        command = [flite, "-voice", "slt", "-t", text, "-o", str(path)]
+        with suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(command, check=True, timeout=FLITE_S, stdin=subprocess.DEVNULL)
+            return "flite"
     say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), SayOptions(out=path))
     return "eSpeak NG (install flite for a voice that is easier to understand)"
-
-
-def _flite(text: str, path: Path) -> bool:
-    """Let flite speak; False if it is not installed or fails."""
-    flite = shutil.which("flite")
-    if flite is None:
-        return False
-    check_writable(path)
-    command = [flite, "-voice", "slt", "-t", text, "-o", str(path)]
-    try:
-        subprocess.run(command, check=True, timeout=FLITE_S, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True

@@ -10,22 +10,11 @@ from typing import assert_never
 
 from engine import names_file
 from engine.errors import InvalidInput
-from engine.llm.base import (
-    Action,
-    AssistantState,
-    ChangeRate,
-    ChangeVolume,
-    ChooseVoice,
-    ForgetSound,
-    LearnSound,
-    RememberName,
-    StartTimer,
-    StopSpeaking,
-)
+from engine.llm import base as llm
 from engine.llm.skills.speech_wishes import speech_wish
 from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import Notice, UseWindow
+from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, UseModel
 from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
@@ -35,10 +24,10 @@ from engine.settings import SLOWEST, SettingKey, Settings, value_of
 from engine.text.names.entries import Name, Names
 
 # The settings that actions change, in the order of restoring: a voice changes its rate too.
-_KEYS: dict[str, set[type[Action]]] = {
-    SettingKey.VOLUME: {ChangeVolume},
-    SettingKey.VOICE: {ChooseVoice},
-    SettingKey.RATE: {ChangeRate, ChooseVoice},
+_KEYS: dict[str, set[type[llm.Action]]] = {
+    SettingKey.VOLUME: {llm.ChangeVolume},
+    SettingKey.VOICE: {llm.ChooseVoice},
+    SettingKey.RATE: {llm.ChangeRate, llm.ChooseVoice},
 }
 USUAL_SPS = 4.0  # base of "slower" if the voice has its own pace
 
@@ -48,11 +37,7 @@ class Actions:
 
     def __init__(self, timers: Timers, port: ConductorPort) -> None:
         self._timers = timers
-        self._change = port.change
-        self._state = port.state
-        self._emit, self._manage_models = port.emit, port.manage_models
-        self._read = port.read
-        self._settings = port.settings
+        self._port = port
         self._applied: _Applied | None = None  # None = nothing to undo
         self._private = False
         self._private_name = ""
@@ -64,68 +49,77 @@ class Actions:
     @property
     def person(self) -> str:
         """The name of the user; empty = unknown."""
-        return self._private_name or self._settings().person.name
+        return self._private_name or self._port.settings().person.name
 
-    def apply(self, action: Action, turn: int | None = None) -> None:
+    def apply(self, action: llm.Action, turn: int | None = None) -> None:
         """Apply an action; with a turn, undo() can revert it. InvalidInput for an unknown voice."""
         if turn is not None:
             if self._applied is None or self._applied.turn != turn:
                 self._applied = _Applied(
-                    turn, self._settings(), self.person, self._timers.timers, names_file.in_force()
+                    turn,
+                    self._port.settings(),
+                    self.person,
+                    self._timers.timers,
+                    names_file.in_force(),
                 )
             self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
                 self._applied.keys[action.key] = None
-            elif isinstance(action, LearnSound | ForgetSound):
+            elif isinstance(action, llm.LearnSound | llm.ForgetSound):
                 self._applied.sounds.add(action.written)
-        self._carry_out(action, self._state())
+        self._carry_out(action, self._port.state())
 
-    def _carry_out(self, action: Action, state: AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _carry_out(self, action: llm.Action, state: llm.AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
         match action:
-            case ChangeRate():
-                self._change(SettingKey.RATE, _rate(action, state))
-            case ChangeVolume(by, to):
+            case llm.ChangeRate():
+                self._port.change(SettingKey.RATE, _rate(action, state))
+            case llm.ChangeVolume(by, to):
                 wanted = to if to is not None else state.volume + (by or 0.0)
-                self._change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
-            case ChooseVoice(name):
-                self._change(SettingKey.VOICE, _voice(name, state.voices))
-            case StartTimer():
+                self._port.change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
+            case llm.ChooseVoice(name):
+                self._port.change(SettingKey.VOICE, _voice(name, state.voices))
+            case llm.StartTimer():
                 self._timers.start(action)
             case CancelTimers() | PauseTimers() | ExtendTimers():
                 self._timers.change(action)
-            case RememberName(name):
+            case llm.RememberName(name):
                 self._remember(name)
-            case LearnSound() | ForgetSound():
+            case llm.LearnSound() | llm.ForgetSound():
                 self._change_sound(action)
             case ChangeSetting(key, value):
-                self._change(key, value)
+                self._port.change(key, value)
             case UseWindow():
-                self._emit(action)
+                self._port.emit(action)
             case FetchModels() | UseModel():
-                self._manage_models(action)
+                self._port.manage_models(action)
             case OpenDocument() | ReadAloud() | PauseReading() | SkipReading():
-                self._read(action)
-            case StopSpeaking():
+                self._port.read(action)
+            case llm.StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply
             case _:
                 assert_never(action)
 
     def _remember(self, name: str) -> None:
         """Remember a name. A private conversation saves no name, but can delete one."""
-        before = self._settings().person.name
+        before = self._port.settings().person.name
         self._private_name = name if self._private else ""
         if not self._private or not name:
-            self._change(SettingKey.NAME, name)
-            _hear_name(before, name)
+            self._port.change(SettingKey.NAME, name)
+            # It is recognised in place of the one before; one whose sound was taught stays.
+            known = names_file.in_force()
+            if before and Name(before) in known:
+                names_file.remove(before, "")
+            if name and all(each.key != Name(name).key for each in known):
+                names_file.add([Name(name)])
 
-    def _change_sound(self, action: LearnSound | ForgetSound) -> None:
+    def _change_sound(self, action: llm.LearnSound | llm.ForgetSound) -> None:
         """Change the list of names. InvalidInput in a private conversation, which saves none."""
         if self._private:
             raise InvalidInput(
                 "A private conversation keeps no names.",
                 hint="Add it on the page of names in the settings.",
             )
-        if isinstance(action, LearnSound):
+        if isinstance(action, llm.LearnSound):
             names_file.add([Name(action.written, action.said)])
         else:
             names_file.remove(action.written)
@@ -134,35 +128,15 @@ class Actions:
         """Apply a wish spoken during a reply: about its sound, or to silence a ringing timer. It
         needs no reply. False for other speech. `turn` as in apply().
         """
-        wish = ring_wish(said, self._state()) or speech_wish(said)
+        wish = ring_wish(said, self._port.state()) or speech_wish(said)
         if wish is None:
             return False
-        before = self._settings().speech.rate
         self.apply(wish, turn)
-        if isinstance(wish, ChangeRate):
-            self._note_rate(before)
-        elif isinstance(wish, ChangeVolume):
-            percent = f"{self._settings().audio.volume:.0%}".rstrip("%")
-            self._emit(Notice.of("volume: {percent} %", percent=percent))
         return True
-
-    def _note_rate(self, before: float | None) -> None:
-        """Show the result of a wish that gets no reply: "slower: 3.3"."""
-        rate = self._settings().speech.rate
-        said = f"{rate:.1f}" if rate is not None else ""
-        if rate is None:
-            notice = Notice.of("own pace")
-        elif rate == before:
-            notice = Notice.of("as before: {rate}", rate=said)
-        elif rate < (before or USUAL_SPS):
-            notice = Notice.of("slower: {rate}", rate=said)
-        else:
-            notice = Notice.of("faster: {rate}", rate=said)
-        self._emit(notice)
 
     def silences_ring(self, said: str) -> bool:
         """Return whether the words dismiss or snooze a ringing timer."""
-        return ring_wish(said, self._state()) is not None
+        return ring_wish(said, self._port.state()) is not None
 
     def undo(self, turn: int) -> None:
         """The turn is not over and will be answered again: restore the state before its actions."""
@@ -172,12 +146,12 @@ class Actions:
         self._applied = None
         of_actions = [key for key in _KEYS if applied.kinds & _KEYS[key]]
         for key in (*applied.keys, *of_actions):
-            self._change(key, value_of(applied.before, key))
+            self._port.change(key, value_of(applied.before, key))
         if applied.sounds:
             names_file.restore(applied.sounds, applied.names)
-        if RememberName in applied.kinds:
+        if llm.RememberName in applied.kinds:
             self._remember(applied.person)
-        if applied.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
+        if applied.kinds & {llm.StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
             self._timers.restore(applied.timers)
 
 
@@ -190,23 +164,12 @@ class _Applied:
     person: str
     timers: tuple[TimerSet, ...]
     names: Names
-    kinds: set[type[Action]] = field(default_factory=set)
+    kinds: set[type[llm.Action]] = field(default_factory=set)
     sounds: set[str] = field(default_factory=set)  # names whose sound was changed
     keys: dict[str, None] = field(default_factory=dict)  # keys of settings, in the order of changes
 
 
-def _hear_name(before: str, name: str) -> None:
-    """Put the user's name into the list of names, so that it is recognised, in place of the one
-    before. A name whose sound was taught stays.
-    """
-    known = names_file.in_force()
-    if before and Name(before) in known:
-        names_file.remove(before, "")
-    if name and not any(each.key == Name(name).key for each in known):
-        names_file.add([Name(name)])
-
-
-def _rate(action: ChangeRate, state: AssistantState) -> float | None:
+def _rate(action: llm.ChangeRate, state: llm.AssistantState) -> float | None:
     if action.by is None and action.to is None:
         return None
     wanted = action.to if action.to is not None else (state.rate or USUAL_SPS) + (action.by or 0.0)

@@ -17,8 +17,8 @@ from engine.messages.events import Event, Failed, Notice, SettingChanged
 from engine.messages.words import Part
 from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
-from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import UseDevice
+from engine.runtime.turn.reply import LiveControls
 from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
     AppliesTo,

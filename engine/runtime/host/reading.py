@@ -14,31 +14,13 @@ from dataclasses import replace
 from engine.errors import DeviceError
 from engine.llm.base import Message, Role
 from engine.llm.skills.documents import reading_wish
+from engine.messages import reading
 from engine.messages.commands import StopReply
 from engine.messages.events import Event, Failed
-from engine.messages.reading import (
-    CloseDocument,
-    DocumentClosed,
-    DocumentOpened,
-    OpenDocument,
-    PauseReading,
-    Place,
-    PlaceReached,
-    ReadAloud,
-    ReadingChanged,
-    ReadingCommand,
-    SkipReading,
-)
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
-from engine.runtime.turn.facts import (
-    DocumentEnded,
-    ReadingAsked,
-    ReplyAudible,
-    ReplyEnded,
-    SectionBegun,
-)
+from engine.runtime.turn import facts
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
@@ -70,8 +52,8 @@ class Reading:
         self._emit = port.emit
         self._decide = port.decide
         self._clock = clock
-        self._document: DocumentOpened | None = None  # None = none is open
-        self._place = Place()  # of the word that was heard last
+        self._document: reading.DocumentOpened | None = None  # None = none is open
+        self._place = reading.Place()  # of the word that was heard last
         self._heard = False  # a word of the present section was
         self._kept_at = 0.0  # on the clock
         self._paragraph = ""
@@ -88,17 +70,17 @@ class Reading:
 
     # ---------------------------------------------------------------- commands
 
-    def on(self, command: ReadingCommand) -> None:
+    def on(self, command: reading.ReadingCommand) -> None:
         """Carry out a command. InvalidInput if it needs a document and none is open."""
         match command:
-            case ReadAloud() | SkipReading():
+            case reading.ReadAloud() | reading.SkipReading():
                 self._move(command)
-            case PauseReading():
+            case reading.PauseReading():
                 self._pause()
-            case OpenDocument(private=private):
+            case reading.OpenDocument(private=private):
                 self._pause()
                 self._workers.reader.post(replace(command, private=private or self.private))
-            case CloseDocument():
+            case reading.CloseDocument():
                 self._pause()
                 self._workers.reader.post(command)
             case _:
@@ -107,18 +89,18 @@ class Reading:
     def see(self, event: Event) -> None:
         """Note what is open, and where the reading is."""
         match event:
-            case DocumentOpened():
+            case reading.DocumentOpened():
                 self._document, self._place, self._paragraph = event, event.place, ""
                 self._pause()  # a reading of the one before that was begun meanwhile
                 self._start = ReadSection(None, event.place)
                 if event.aloud:
-                    self.on(ReadAloud())
-            case DocumentClosed():
+                    self.on(reading.ReadAloud())
+            case reading.DocumentClosed():
                 self._document = None
                 self._pause()
-            case PlaceReached(place) if self._turn is None:  # after a skip
+            case reading.PlaceReached(place) if self._turn is None:  # after a skip
                 self._place, self._start = place, ReadSection(None, place)
-            case PlaceReached(place):
+            case reading.PlaceReached(place):
                 self._place, self._heard = place, True
                 if self._clock() - self._kept_at >= KEEP_EVERY_S:
                     self._keep()
@@ -126,7 +108,7 @@ class Reading:
     def look(self, floor: Floor, *, announces: bool) -> None:
         """Go on after something that was said meanwhile, such as a timer's text."""
         if self._resumes and floor.phase is Phase.IDLE and not announces:
-            self.on(ReadAloud())
+            self.on(reading.ReadAloud())
 
     # ------------------------------------------------------------- turns, sections
 
@@ -135,15 +117,17 @@ class Reading:
         self._turn, self._resumes = turn, False
         self._log.record(turn).reads = True
         self._section(self._start)
-        self._emit(ReadingChanged(aloud=True))
+        self._emit(reading.ReadingChanged(aloud=True))
 
-    def goes_on(self, fact: ReplyAudible | ReplyEnded, floor: Floor, *, announces: bool) -> bool:
+    def goes_on(
+        self, fact: facts.ReplyAudible | facts.ReplyEnded, floor: Floor, *, announces: bool
+    ) -> bool:
         """A section becomes audible, or is over, and then the next one begins. Return whether the
         reading turn goes on as it is.
         """
         if fact.turn != self._turn:
             return False
-        if isinstance(fact, ReplyAudible):
+        if isinstance(fact, facts.ReplyAudible):
             return floor.phase is Phase.SPEAKING
         return fact.ending is Ending.COMPLETE and self._next_section(floor, announces=announces)
 
@@ -152,7 +136,7 @@ class Reading:
         begins, by a wish or because the last one had ended.
         """
         order = reading_wish(wish) if turn == self._turn and wish else None
-        if isinstance(order, SkipReading):
+        if isinstance(order, reading.SkipReading):
             self._section(self._skipping(order))
         elif turn == self._turn and self._waits:
             self._section(ReadSection(None))
@@ -170,28 +154,28 @@ class Reading:
             self._turn, self._waits = None, False
             self._start = ReadSection(None, None if self._resumes else self._place)
             self._keep()
-            self._emit(ReadingChanged(aloud=False))
+            self._emit(reading.ReadingChanged(aloud=False))
 
-    def learn(self, fact: SectionBegun | DocumentEnded) -> None:
+    def learn(self, fact: facts.SectionBegun | facts.DocumentEnded) -> None:
         """Note the next words, or the end of the document."""
         if fact.turn != self._turn:
             return
-        if isinstance(fact, SectionBegun):
+        if isinstance(fact, facts.SectionBegun):
             self._log.record(fact.turn).forget_words()
             self._paragraph, self._place = fact.paragraph, fact.place
-            self._emit(PlaceReached(self._place))
+            self._emit(reading.PlaceReached(self._place))
             return
-        self._turn, self._place = None, Place()
+        self._turn, self._place = None, reading.Place()
         self._start = ReadSection(None, self._place)
         self._keep()
-        self._emit(ReadingChanged(aloud=False, ended=True))
-        self._decide(ReplyEnded(fact.turn, Ending.COMPLETE))
+        self._emit(reading.ReadingChanged(aloud=False, ended=True))
+        self._decide(facts.ReplyEnded(fact.turn, Ending.COMPLETE))
 
     # -------------------------------------------------------------------- words
 
     def is_wish(self, said: str) -> bool:
         """Return whether the words spoken into the reading are a skip."""
-        return self._turn is not None and isinstance(reading_wish(said), SkipReading)
+        return self._turn is not None and isinstance(reading_wish(said), reading.SkipReading)
 
     def answer(self, turn: int, said: str) -> bool:
         """Carry out a request about the reading in its own turn; False = it is about something
@@ -202,13 +186,13 @@ class Reading:
         was_reading = self._log.was_reading(turn)
         order = reading_wish(said, bare=was_reading)
         if order is None and lets_go_on(said) and not self._log.left_off(turn):
-            order = ReadAloud()
-        if isinstance(order, PauseReading) or (was_reading and halts(said)):
+            order = reading.ReadAloud()
+        if isinstance(order, reading.PauseReading) or (was_reading and halts(said)):
             self._replies.begin(turn, text="")  # the voice has already stopped it
-        elif isinstance(order, SkipReading):
+        elif isinstance(order, reading.SkipReading):
             self._start = self._skipping(order)
             self.start(turn)
-        elif isinstance(order, ReadAloud):
+        elif isinstance(order, reading.ReadAloud):
             if order.place is not None:
                 self._start = ReadSection(None, order.place)
             self.start(turn)
@@ -230,10 +214,10 @@ class Reading:
 
     # ------------------------------------------------------------------- inside
 
-    def _move(self, order: ReadAloud | SkipReading) -> None:
+    def _move(self, order: reading.ReadAloud | reading.SkipReading) -> None:
         if self._document is None:
             raise no_document()
-        if isinstance(order, SkipReading):
+        if isinstance(order, reading.SkipReading):
             section = self._skipping(order)
             if self._turn is None:
                 self._workers.reader.post(section)
@@ -243,7 +227,7 @@ class Reading:
         if order.place is not None:
             self._start = ReadSection(None, order.place)
         if self._turn is None:
-            self._decide(ReadingAsked())
+            self._decide(facts.ReadingAsked())
         elif order.place is not None:
             self._section(self._start)
 
@@ -261,7 +245,7 @@ class Reading:
             self._section(ReadSection(None))
         return not self._resumes
 
-    def _skipping(self, order: SkipReading) -> ReadSection:
+    def _skipping(self, order: reading.SkipReading) -> ReadSection:
         """A skip from the heard word; before one was heard, from where the section began."""
         from_heard = self._heard or self._turn is None
         return ReadSection(None, self._place if from_heard else None, order)

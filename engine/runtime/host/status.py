@@ -6,13 +6,7 @@ Invariant: holds facts only; opens nothing. Its values are replaced, never modif
 from dataclasses import replace
 
 from engine.languages import ENGLISH
-from engine.messages.events import (
-    ClipInspected,
-    Failed,
-    Loading,
-    Ready,
-    VoicesChanged,
-)
+from engine.messages import events
 from engine.messages.words import Part
 from engine.translatable import joined
 from engine.tts import pick
@@ -35,16 +29,16 @@ class Status:
         self.about: dict[str, str] = {}  # voice -> how it sounds
         self._can_clone, self._resembles = True, False  # until the voice is known
 
-    def on_loading(self, loading: Loading) -> None:
+    def on_loading(self, loading: events.Loading) -> None:
         self.loading |= {loading.part}
 
-    def on_failed(self, fault: Failed) -> None:
+    def on_failed(self, fault: events.Failed) -> None:
         if fault.part is not None:
             self.loading -= {fault.part}
         if fault.part in DEVICES:
             self.running = {part: n for part, n in self.running.items() if part is not fault.part}
 
-    def on_ready(self, ready: Ready) -> None:
+    def on_ready(self, ready: events.Ready) -> None:
         self.loading -= {ready.part}
         self.running = {**self.running, ready.part: ready.name}
 
@@ -57,7 +51,7 @@ class Status:
         """Return the running model or device by part."""
         return {part.value: name for part, name in self.running.items()}
 
-    def on_voices(self, known: VoicesChanged) -> None:
+    def on_voices(self, known: events.VoicesChanged) -> None:
         languages = dict(zip(known.names, known.languages, strict=False))
         self.voices = tuple(n for n in known.names if languages.get(n, ENGLISH) == ENGLISH)
         self.speaking = known.selected
@@ -69,7 +63,7 @@ class Status:
         self.about = dict(zip(known.names, known.about, strict=False))
         self._can_clone, self._resembles = known.can_clone, known.resembles
 
-    def inspected(self, read: ClipInspected) -> ClipInspected:
+    def inspected(self, read: events.ClipInspected) -> events.ClipInspected:
         """Return the report about a dropped clip for the user."""
         if self._can_clone:
             return replace(read, resembles=self._resembles)

@@ -115,7 +115,8 @@ class Timers:
         """Let due timers ring and return them, oldest first."""
         self._follow_clock()
         now = self._clock()
-        rung = sorted((t for t in self._timers if self._is_due(t)), key=lambda timer: timer.due)
+        waits = (t for t in self._timers if t.paused_s is None and t.rang_at is None)
+        rung = sorted((t for t in waits if t.due <= now), key=lambda timer: timer.due)
         self._timers = [
             replace(timer, rang_at=now) if timer in rung else timer for timer in self._timers
         ]
@@ -165,16 +166,25 @@ class Timers:
             tell(TimersChanged(self.timers))
 
     def load(self, tell: Callable[[Event], None]) -> None:
-        """Load the timers of the file, including those that came due meanwhile."""
+        """Load the timers of the file, including those that came due meanwhile. One that is damaged
+        is renamed.
+        """
+        if self._path is None:
+            return
         try:
-            self._saved = read_timers(self._path) if self._path else ()
-        except InvalidInput as error:
-            tell(Failed.of(error))
-        for timer in self._saved:
-            taken = {each.number for each in self._timers}
-            free = timer.number and timer.number not in taken
-            number = timer.number if free else max(taken, default=0) + 1
-            self._timers = [*self._timers, replace(timer, number=number)]
+            read = read_json(self._path, LARGEST_BYTES)["timers"]
+            self._saved = tuple(_timer(each) for each in read)
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            fault = InvalidInput(
+                "The saved timers cannot be read ({error} in {path}).",
+                hint=_set_aside(self._path),
+                error=type(error).__name__,
+                path=self._path,
+            )
+            tell(Failed.of(fault))
+        self._timers = list(self._saved)
 
     def _let(
         self, numbers: tuple[int, ...], change: Callable[[float, bool], tuple[float, bool]]
@@ -191,10 +201,6 @@ class Timers:
                 timer = replace(timer, due=due, paused_s=left, rang_at=None, local=local)
             timers.append(timer)
         self._timers = timers
-
-    def _is_due(self, timer: TimerSet) -> bool:
-        waits = timer.paused_s is None and timer.rang_at is None
-        return waits and timer.due <= self._clock()
 
     def _rings_s(self, timer: TimerSet) -> float:
         """Return for how many more seconds it rings; 0 or less = it does not."""
@@ -214,10 +220,18 @@ class Timers:
         if self._path is None or self.timers == self._saved:
             return
         self._saved = self.timers
+        written = [{**asdict(timer), "kind": timer.kind.value} for timer in self._saved]
         try:
-            write_timers(self._saved, self._path)
-        except InvalidInput as error:
-            tell(Failed.of(error))
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self._path, json.dumps({"timers": written}, indent=1))
+        except OSError as error:
+            fault = InvalidInput(
+                "The timers cannot be saved in {path}: {error}.",
+                hint="They ring as long as the program runs. Free some space, or make it writable.",
+                path=self._path,
+                error=error.strerror or error,
+            )
+            tell(Failed.of(fault))
 
 
 def _moved(timer: TimerSet, by_s: float) -> TimerSet:
@@ -254,43 +268,9 @@ def _said(timer: TimerSet, now: float) -> str:
     return f"{timer.text} It was due at {face}, {ago} ago."
 
 
-def read_timers(path: Path) -> tuple[TimerSet, ...]:
-    """Read the timers of a file; none if there is no file. InvalidInput if it is damaged and was
-    renamed.
-    """
-    try:
-        return tuple(_timer(each) for each in read_json(path, LARGEST_BYTES)["timers"])
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(
-            "The saved timers cannot be read ({error} in {path}).",
-            hint=_set_aside(path),
-            error=type(error).__name__,
-            path=path,
-        ) from error
-
-
-def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
-    """Replace the file. InvalidInput if that fails; the old file is then unchanged."""
-    written = [{**asdict(timer), "kind": timer.kind.value} for timer in timers]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, json.dumps({"timers": written}, indent=1))
-    except OSError as error:
-        raise InvalidInput(
-            "The timers cannot be saved in {path}: {error}.",
-            hint="They ring as long as the program runs. Free some space, or make it writable.",
-            path=path,
-            error=error.strerror or error,
-        ) from error
-
-
 def _timer(content: object) -> TimerSet:
     """Parse a timer. ValueError."""
     timer = build(TimerSet, content, ignore_unknown=True)
-    if isinstance(content, dict) and content.pop("by_clock", False):  # of an older version
-        timer = replace(timer, local=_local(timer.due))
     times = (timer.due, timer.seconds, timer.paused_s or 0.0, timer.rang_at or 0.0)
     if not all(0 <= each <= LATEST for each in times):
         raise ValueError("a time is out of range")

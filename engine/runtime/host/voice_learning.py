@@ -171,12 +171,15 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
     def show_fit(share: float) -> None:
         show(Translatable("Learning the voice"), _FIT_SHARE * share)
 
+    def say(voice: Voice, text: str) -> Pcm:
+        return collect(OfflineSynthesis(model, SpeechRequest(text, voice)))
+
     learnt = model.learn(lesson, checkpoint, show_fit)
     show(Translatable("Checking the voice"), _FIT_SHARE)
     with _ear() as hear:
         for share in _SHARES:
             voice = learning.part_way(blend, learnt, share)
-            reason = checks.fault(blend, voice, lambda each, said: _say(model, each, said), hear)
+            reason = checks.fault(blend, voice, say, hear)
             if not reason:
                 break
     checkpoint.unlink(missing_ok=True)
@@ -186,7 +189,8 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
     else:
         about = {**voice.metadata, _TRANSCRIPT: text}
         voices.save_as(replace(voice, metadata=about), file)
-    _delete_oldest(file.parent)
+    for old in sorted(file.parent.glob("*"), key=lambda each: each.stat().st_mtime)[:-_MOST]:
+        old.unlink(missing_ok=True)
     show(Translatable("Checking the voice"), 1.0)
     return Learnt(blend.name, None if reason else file, reason, text, advice)
 
@@ -204,16 +208,6 @@ def _transcript(clip: Clip, given: str) -> str:
         )
     checks.check_text(text, understood)
     return text
-
-
-def _delete_oldest(folder: Path) -> None:
-    files = sorted(folder.glob("*"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-_MOST]:
-        file.unlink(missing_ok=True)
-
-
-def _say(model: KokoroSynthesiser, voice: Voice, text: str) -> Pcm:
-    return collect(OfflineSynthesis(model, SpeechRequest(text, voice)))
 
 
 def _spoken(text: str) -> str:

@@ -10,24 +10,9 @@ from typing import Final
 
 from engine.errors import DeviceError, InvalidInput
 from engine.languages import ENGLISH
-from engine.messages.commands import AddVoice, StopReply
+from engine.messages import voices
+from engine.messages.commands import StopReply
 from engine.messages.events import Failed, Notice
-from engine.messages.voices import (
-    ClipRecording,
-    Comparing,
-    DropClip,
-    ListVoices,
-    Mix,
-    PreviewChanged,
-    PreviewState,
-    PreviewVoice,
-    RecordClip,
-    RemoveVoice,
-    StopPreview,
-    TryMicrophone,
-    VoiceCommand,
-    VoicesListed,
-)
 from engine.messages.words import Ending, Part, Phase
 from engine.names_file import in_force
 from engine.runtime.host.port import ConductorPort
@@ -40,7 +25,7 @@ from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.settings import SettingKey
 from engine.text.names.entries import Name, checked
 from engine.text.paced import PacedText
-from engine.text.speakable import LEFT_OUT, nothing_to_say
+from engine.text.speakable import LEFT_OUT, check_length, nothing_to_say
 from engine.text.word import Word
 from engine.tts.voice_store import preview_sentence
 
@@ -56,7 +41,7 @@ class VoicePreview:
         self._status = status
         self._port = port
         self._name = ""  # of the previewed voice
-        self._mix: Mix | None = None  # previewed instead of a named voice
+        self._mix: voices.Mix | None = None  # previewed instead of a named voice
         self._waiting: tuple[Word, ...] = ()  # words of a preview that could not begin yet
         self._reply: Reply | None = None  # the running preview
         self.recording = False  # a clip is being recorded
@@ -97,39 +82,31 @@ class VoicePreview:
         """Keep a rate that was chosen after the voice."""
         self._chosen_anew = False
 
-    def handle(self, message: VoiceCommand | facts.VoiceMoved | facts.ClipTaken) -> None:
+    def handle(self, message: voices.VoiceCommand | facts.VoiceMoved) -> None:
         """Act on a message about voices. InvalidInput, DeviceError."""
         match message:
-            case PreviewVoice():
+            case voices.PreviewVoice():
                 self._ask(message)
-            case StopPreview():
+            case voices.StopPreview():
                 self.stop_preview()
-            case RecordClip() | DropClip():
+            case voices.RecordClip() | voices.DropClip():
                 self._record(message)
-            case Comparing(on) | TryMicrophone(on):
+            case voices.Comparing(on) | voices.TryMicrophone(on):
                 change = self._ignored_for.add if on else self._ignored_for.discard
                 change(type(message))
                 self._port.attend()
-            case facts.ClipTaken(clip):
-                self._workers.background.post(AddVoice(clip))
             case facts.VoiceMoved(name, now):
                 self._moved(name, now)
             case _:
-                if isinstance(message, RemoveVoice) and message.name == self._name:
+                if isinstance(message, voices.RemoveVoice) and message.name == self._name:
                     self.stop_preview()
                 self._workers.background.post(message)
 
     # ------------------------------------------------------------------------ preview
 
-    def _ask(self, asked: PreviewVoice) -> None:
+    def _ask(self, asked: voices.PreviewVoice) -> None:
         name, text, mix = asked.name, asked.text, asked.mix
-        if len(text) > LONGEST_TEXT:
-            raise InvalidInput(
-                "That text has {count} characters; at most {most} can be previewed.",
-                hint="Give a sentence or two.",
-                count=len(text),
-                most=LONGEST_TEXT,
-            )
+        check_length(text, LONGEST_TEXT)
         language = self._languages.get((mix.one if mix else name).casefold(), ENGLISH)
         of_name = language if asked.language == language else ""  # another voice says it too
         said = (checked(Name(text, asked.said, of_name)),) if asked.said else ()
@@ -144,13 +121,13 @@ class VoicePreview:
             self._port.emit(Notice(LEFT_OUT))
         self.stop_preview()
         self._name, self._mix, self._waiting = name, mix, words
-        self._port.emit(PreviewChanged(name, PreviewState.WAITING))
+        self._port.emit(voices.PreviewChanged(name, voices.PreviewState.WAITING))
         self._port.attend()  # begins it if the floor is free
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
         self._reply = Reply(PREVIEW, self._workers.controls, aloud=True)
-        self._port.emit(PreviewChanged(self._name, PreviewState.MAKING))
+        self._port.emit(voices.PreviewChanged(self._name, voices.PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
         self._workers.speaker.post(Audition(self._reply, self._mix or self._name, words, pace))
 
@@ -165,13 +142,13 @@ class VoicePreview:
         reply, self._reply = self._reply, None
         if reply is not None:
             reply.end(Ending.INTERRUPTED_BY_STOP)
-        self._port.emit(PreviewChanged(name, PreviewState.OVER))
+        self._port.emit(voices.PreviewChanged(name, voices.PreviewState.OVER))
 
     def follow(self, message: object) -> None:
         """Handle messages of the turn PREVIEW; ignore those of an older preview."""
         match message:
             case facts.ReplyAudible() if self._reply is not None and self._reply.ending is None:
-                self._port.emit(PreviewChanged(self._name, PreviewState.SPEAKING))
+                self._port.emit(voices.PreviewChanged(self._name, voices.PreviewState.SPEAKING))
             case facts.ReplyEnded() if self._reply is not None and self._reply.ending is not None:
                 self._over()
                 self._port.attend()
@@ -180,10 +157,10 @@ class VoicePreview:
 
     # ---------------------------------------------------------------------- recording
 
-    def _record(self, command: RecordClip | DropClip) -> None:
-        if isinstance(command, RecordClip) and command.on:
+    def _record(self, command: voices.RecordClip | voices.DropClip) -> None:
+        if isinstance(command, voices.RecordClip) and command.on:
             if Part.MICROPHONE not in self._status.running:
-                self._port.emit(ClipRecording(False))
+                self._port.emit(voices.ClipRecording(False))
                 raise DeviceError(
                     "No microphone is connected.", hint="Connect one, or drop a recording instead."
                 )
@@ -199,11 +176,10 @@ class VoicePreview:
         """A voice was renamed, removed, restored, imported or made again."""
         chosen = self._port.settings().speech.voice
         if name and name.casefold() == chosen.casefold():
-            if not now:
-                self._removed_chosen = name
             if now != chosen:
                 self._port.change(VOICE, now)
             if not now:
+                self._removed_chosen = name
                 self._port.emit(
                     Notice.of("{name} was removed; the default voice speaks now.", name=name)
                 )
@@ -213,15 +189,15 @@ class VoicePreview:
         # the list of choices has changed, and with it perhaps the voice
         self._workers.speaker.post(SelectVoice(self._port.settings().speech))
 
-    def listed(self, listed: VoicesListed) -> None:
+    def listed(self, listed: voices.VoicesListed) -> None:
         """Update the list of voices."""
         self._paces = {v.name.casefold(): v.pace for v in listed.voices if v.pace is not None}
         self._languages = {v.name.casefold(): v.language for v in listed.voices}
 
     def adopted(self) -> None:
         """The clip has become a voice, which keeps it."""
-        self._workers.recorder.post(DropClip())
-        self._workers.background.post(ListVoices())
+        self._workers.recorder.post(voices.DropClip())
+        self._workers.background.post(voices.ListVoices())
 
     def spoke(self) -> None:
         """The voice of the conversation is audible: note the day."""
@@ -230,7 +206,7 @@ class VoicePreview:
             self._noted = spoke
             self._workers.background.post(NoteUse(*spoke))
 
-    def recorded(self, clip: ClipRecording) -> None:
+    def recorded(self, clip: voices.ClipRecording) -> None:
         """Follow the recording of a clip; the assistant answers again once it has ended."""
         if self.recording and not clip.on:
             self.recording = False
@@ -239,7 +215,7 @@ class VoicePreview:
     def failed(self, fault: Failed) -> None:
         """End the recording of a clip without a microphone."""
         if self.recording and fault.part is Part.MICROPHONE:
-            self._workers.recorder.post(RecordClip(on=False))
+            self._workers.recorder.post(voices.RecordClip(on=False))
 
     def known(self, selected: str) -> None:
         """Note the speaking voice, and begin at the pace of one that was just chosen."""
@@ -248,4 +224,4 @@ class VoicePreview:
         if self._chosen_anew and pace is not None:
             self._port.change(SettingKey.RATE, pace)
         self._chosen_anew = False
-        self._workers.background.post(ListVoices())
+        self._workers.background.post(voices.ListVoices())

@@ -3,8 +3,6 @@
 Invariant: a phrase counts as trained once its file is complete; until then nothing has changed.
 """
 
-import errno
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,15 +18,12 @@ from engine.asr.wake.training import Say, teach
 from engine.assets import packages
 from engine.audio.base import Pcm
 from engine.errors import AssetError
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
-from engine.runtime.headless.rate_plan import constant
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest, constant
 from engine.settings import SpeechSettings
 from engine.systems import ESPEAK, STARTER
-from engine.translatable import Translatable
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 
-SPARE_BYTES = 20_000_000  # of the disk: the package twice, its content, and the detector
 SYNTHESISERS = (STARTER, ESPEAK)  # both come with the program
 
 
@@ -40,7 +35,7 @@ def learn(phrase: str, step: Callable[[float], None] = lambda share: None) -> Pa
     phrase = normal(phrase)
     examine(phrase)
     with _keeping():
-        _check_space()
+        folder().mkdir(parents=True, exist_ok=True)
         packages.fetch(FILES, folder())
     models = [registry.load(SpeechSettings(engine=name), lambda *_: None) for name in SYNTHESISERS]
     try:
@@ -52,13 +47,6 @@ def learn(phrase: str, step: Callable[[float], None] = lambda share: None) -> Pa
     with _keeping():
         head.save(head_file(phrase))
     return head_file(phrase)
-
-
-def _check_space() -> None:
-    """OSError if the disk is full, as a registry client's message about that is not helpful."""
-    folder().mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(folder()).free < SPARE_BYTES:
-        raise OSError(errno.ENOSPC, Translatable("the disk is full"))
 
 
 @contextmanager

@@ -7,8 +7,6 @@ Invariant: a fact about a turn carries its number; `at` is seconds on the engine
 """
 
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
 
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
@@ -16,6 +14,8 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEnded, SpeechResumed, SpeechStarted
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
+from engine.messages.commands import NewConversation
+from engine.messages.events import ReplyRetracted
 from engine.messages.reading import Place
 from engine.messages.words import Ending
 from engine.settings import Changes
@@ -80,14 +80,6 @@ class ReplyGrew:
     text: str
     at: float
     private: bool = False
-
-
-@dataclass(frozen=True)
-class ReplyRetracted:
-    """Discard the language model's text so far: see the event of that name."""
-
-    turn: int
-    at: float
 
 
 @dataclass(frozen=True)
@@ -199,19 +191,6 @@ class ConversationRead:
 
 
 @dataclass(frozen=True)
-class Titled:
-    """The language model's title of the conversation that `began` then; empty = none."""
-
-    began: datetime
-    title: str
-
-
-@dataclass(frozen=True)
-class ConversationGone:
-    """The current conversation was deleted."""
-
-
-@dataclass(frozen=True)
 class VoiceMoved:
     """The voice `name` is now called `now`. `name` empty: it is new; `now` empty: it was removed;
     both equal: it was made again.
@@ -219,13 +198,6 @@ class VoiceMoved:
 
     name: str
     now: str
-
-
-@dataclass(frozen=True)
-class ClipTaken:
-    """A clip for a voice was recorded."""
-
-    clip: Path
 
 
 @dataclass(frozen=True)
@@ -241,12 +213,10 @@ LoggedFact = ReplyFact | Transcribed | ReplyAudible  # recorded in the log
 # Not about a turn: voices, models, conversations, devices.
 HostFact = (
     VoiceMoved
-    | ClipTaken
     | VoiceAdopted
     | ModelChosen
     | ConversationRead
-    | ConversationGone
-    | Titled
+    | NewConversation  # the current one was deleted
     | SectionBegun
     | DocumentEnded
     | Devices

@@ -14,28 +14,17 @@ from typing import assert_never
 from engine.export.conversation import Conversation
 from engine.languages import ENGLISH, SPOKEN, of_system
 from engine.llm.base import AssistantState, Message, Role, last_language
-from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, WordReplayed
-from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
+from engine.messages.events import ReplyDelta, ReplyRetracted, TurnEnded, WordHeard
 from engine.messages.reading import PlaceReached
 from engine.messages.words import Ending
-from engine.runtime.turn.facts import (
-    AudioQueued,
-    LoggedFact,
-    ReplayAsked,
-    ReplyAudible,
-    ReplyGrew,
-    ReplyRetracted,
-    Transcribed,
-    WordBegan,
-    WordsReady,
-)
+from engine.runtime.turn import facts
 from engine.runtime.turn.floor import reply_words
 from engine.runtime.turn.places import PlacedWord
 from engine.runtime.turn.record import TurnRecord, as_messages
 from engine.text.barge_in_words import halts
 
-Shown = ReplyDelta | events.ReplyRetracted | WordHeard | PlaceReached  # events for the host
+Shown = ReplyDelta | ReplyRetracted | WordHeard | WordReplayed | PlaceReached  # events for the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT = (
@@ -63,15 +52,14 @@ class TurnLog:
         self._keep = keep
         self._state = state
         self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
-        self._past: Conversation | None = None  # None = it began in this log
+        self._past: tuple[Turn, ...] | None = None  # None = it began in this log
         self._zero_at: float | None = None  # when it began, on the clock; None = it has not
         self.began = _now()
-        self.titled = False  # it needs no title, or has one
 
     @property
     def history(self) -> tuple[Message, ...]:
         """The messages of the conversation for the language model."""
-        past = [each for turn in self._past_turns for each in as_messages(turn)]
+        past = [each for turn in self._past or () for each in as_messages(turn)]
         present = [each for record in self._records.values() for each in record.messages()]
         return (*past, *present)
 
@@ -112,43 +100,43 @@ class TurnLog:
         record = self._records.get(turn)
         if record is not None:
             return record.reply[start:] if record.ending is not None else ""
-        return next((each.reply[start:] for each in self._past_turns if each.number == turn), "")
+        return next((each.reply[start:] for each in self._past or () if each.number == turn), "")
 
     def find(self, turn: int) -> TurnRecord | None:
         """Return the record of a running turn; None if it is over or never began."""
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def record_fact(self, fact: LoggedFact) -> Shown | WordReplayed | None:
+    def record_fact(self, fact: facts.LoggedFact) -> Shown | None:
         """Record a fact about a turn; return the event for the host, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
             return None
-        if record.replayed is not None and isinstance(fact, ReplyGrew | WordBegan):
-            return _replayed(record, record.replayed, fact)
-        return self._record_fact(record, fact)
-
-    def _record_fact(self, record: TurnRecord, fact: LoggedFact) -> Shown | None:
-        at = fact.at
         match fact:
-            case Transcribed():
-                record.transcript_at = at
-            case ReplyGrew(turn, text):
+            case facts.ReplyGrew() if record.replayed is not None:
+                pass
+            case facts.WordBegan(_, word) if record.replayed is not None:
+                record.began.append(fact)
+                start = record.replayed.start
+                return WordReplayed(record.replayed.of, word.start + start, word.end + start)
+            case facts.Transcribed(at=at):
+                record.times["transcript"] = at
+            case facts.ReplyGrew(turn, text, at):
                 record.reply += text
                 record.private = record.private or fact.private
-                record.first_token_at = record.first_token_at or at
+                record.times.setdefault("first_token", at)
                 return ReplyDelta(turn, text)
-            case ReplyRetracted(turn):
+            case ReplyRetracted():
                 record.retract()
-                return events.ReplyRetracted(turn)
-            case WordsReady(words=words):
+                return fact
+            case facts.WordsReady(_, words, at):
                 record.words.extend(words)
-                record.first_word_at = record.first_word_at or at
-            case AudioQueued():
-                record.first_audio_at = at
-            case ReplyAudible():
-                record.heard_at = at
-            case WordBegan(turn, word):
+                record.times.setdefault("first_word", at)
+            case facts.AudioQueued(at=at):
+                record.times["first_audio"] = at
+            case facts.ReplyAudible(at=at):
+                record.times["heard"] = at
+            case facts.WordBegan(turn, word):
                 record.began.append(fact)
                 if isinstance(word, PlacedWord):
                     return PlaceReached(word.place)
@@ -160,7 +148,7 @@ class TurnLog:
     def reply_words(self, turn: int) -> frozenset[str]:
         """Return the words of this turn's reply that a microphone may hear now."""
         record = self.record(turn)
-        return reply_words(word.text for word in record.words[: record.begun + 2])
+        return reply_words(word.text for word in record.words[: len(record.began) + 2])
 
     def drop(self, turn: int) -> None:
         """Forget a turn that never had the floor."""
@@ -179,14 +167,12 @@ class TurnLog:
 
     def cut_by(self, turn: int) -> TurnRecord | None:
         """Return the turn whose reply the user interrupted by speaking in this one."""
-        earlier = self._earlier(turn)
-        ending = earlier[-1].ending if earlier else None
-        return earlier[-1] if ending is not None and ending.by_voice else None
+        before = next(reversed(self._earlier(turn)), None)
+        return before if before and before.ending and before.ending.by_voice else None
 
     def was_reading(self, turn: int) -> bool:
         """Return whether the document was read until this turn."""
-        earlier = self._earlier(turn)
-        return bool(earlier) and earlier[-1].reads
+        return any(each.reads for each in self._earlier(turn)[-1:])
 
     def left_off(self, turn: int) -> str:
         """Return the unheard rest of the last reply, as far as it was written, however it was
@@ -227,9 +213,8 @@ class TurnLog:
 
     def rejoin(self, turn: int) -> None:
         """The words of this turn belong to the next one: remove them here."""
-        record = self.record(turn)
-        record.rejoined = True
-        record.said = record.reply = ""
+        self.record(turn).rejoined = True
+        self.omit(turn)
 
     def omit(self, turn: int) -> None:
         """Remove the words of this turn, so that none are saved."""
@@ -264,26 +249,24 @@ class TurnLog:
         zero_at = min(beginnings, default=now)
         return Conversation(
             (_now() - timedelta(seconds=now - zero_at)).astimezone(),  # the offset may have changed
-            (*self._past_turns, *(record.exported(zero_at) for record in records)),
+            (*(self._past or ()), *(record.exported(zero_at) for record in records)),
         )
 
     def cut(self, turn: int) -> Conversation:
         """Remove a turn and all later ones from the conversation; return them without words."""
-        cut = [each for each in self._past_turns if each.number >= turn]
+        cut = [each for each in self._past or () if each.number >= turn]
         if self._past is not None:
-            kept = tuple(each for each in self._past_turns if each.number < turn)
-            self._past = replace(self._past, turns=kept)
+            self._past = tuple(each for each in self._past if each.number < turn)
         numbers = [number for number in self._records if number >= turn]
         cut += [self._records.pop(number).exported(self._zero_at or 0.0) for number in numbers]
         return Conversation(self.began, tuple(replace(each, said="", reply="") for each in cut))
 
-    def begin(self, past: Conversation | None = None, *, titled: bool = False) -> None:
+    def begin(self, past: Conversation | None = None) -> None:
         """Start another conversation, with the running turn if there is one: a new one, or the
         `past` one, which continues.
         """
-        self.titled = titled
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
-        self._past = past
+        self._past = None if past is None else past.turns
         self._zero_at = min((each.opened_at for each in self._records.values()), default=None)
         self.began = _now()
         if past is not None:
@@ -293,23 +276,9 @@ class TurnLog:
             self._zero_at = self._clock() - max(since_s, end_s + 1.0)
             self.began = past.began
 
-    @property
-    def _past_turns(self) -> tuple[Turn, ...]:
-        return () if self._past is None else self._past.turns
-
     def _pass_on(self, record: TurnRecord) -> None:
         if self._zero_at is not None:
             self._keep(self.began, record.exported(self._zero_at))
-
-
-def _replayed(
-    record: TurnRecord, asked: ReplayAsked, fact: ReplyGrew | WordBegan
-) -> WordReplayed | None:
-    """Record a fact about a replayed reply; only audible words become events."""
-    if isinstance(fact, ReplyGrew):
-        return None
-    record.began.append(fact)
-    return WordReplayed(asked.of, fact.word.start + asked.start, fact.word.end + asked.start)
 
 
 def _now() -> datetime:

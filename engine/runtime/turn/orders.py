@@ -113,7 +113,8 @@ class EndTurn:
 
 
 # Decisions of the turn rules. PhaseChanged is shown unchanged.
-TurnOrder = UtteranceOrder | Answer | ReadOut | Pause | Resume | Hold | EndTurn | PhaseChanged
+OtherOrder = UtteranceOrder | ReadOut | Pause | Resume | Hold | EndTurn | PhaseChanged
+TurnOrder = OtherOrder | Answer
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class Playback:
         self._queue(np.zeros(0, np.float32))
         self._record_position()
         old = self._heard_sample() - self._model_rate * _REMEMBERED_MS // 1000
-        while self._unheard and self._end_of(self._unheard[0]) <= old:
+        while self._unheard and self._unheard[0].sample + len(self._unheard[0].pcm) <= old:
             self._unheard.popleft()
 
     def starved(self) -> None:
@@ -333,7 +333,7 @@ class Playback:
         frame when they run out.
         """
         if len(pcm) or self._complete:
-            pcm = self._edges.joined(pcm, dry=self._unplayed <= 0)
+            pcm = self._edges.joined(pcm, dry=self._written <= self._played)
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
         count = self._edges.write(self._pending)  # an empty write checks the device
         self._pending = self._pending[count:]
@@ -344,11 +344,6 @@ class Playback:
     def _written(self) -> int:
         """Samples of this utterance, at the loudspeaker's rate."""
         return self._edges.written
-
-    @property
-    def _unplayed(self) -> int:
-        """Samples of this utterance that have not left the ring."""
-        return self._written - self._played
 
     @property
     def _played(self) -> int:
@@ -388,6 +383,3 @@ class Playback:
         """
         sample = self._start + count * self._model_rate // self._loudspeaker.sample_rate
         return min(max(self._start, sample), self._produced)
-
-    def _end_of(self, frame: AudioFrame) -> int:
-        return frame.sample + len(frame.pcm)

@@ -1,15 +1,58 @@
-"""The record of one turn: what was said, answered and heard, and when."""
+"""The record of one turn: what was said, answered and heard, and when.
 
+Invariant: the times of its words never decrease, and a word ends no later than the next one begins.
+Without a loudspeaker words can only be read, and have no times.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from engine.languages import ENGLISH
 from engine.llm.base import Message, Role
-from engine.messages.conversations import Turn, TurnMetrics
+from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.events import TurnEnded
 from engine.messages.words import Ending
-from engine.runtime.turn import word_times
 from engine.runtime.turn.facts import Delivery, ReplayAsked, WordBegan
 from engine.text.word import Word
+
+
+def so_far(onsets: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]:
+    """Return a running reply's words, in seconds after `zero_at`; the last has no length yet."""
+    starts = _starts(onsets)
+    return tuple(
+        _heard(each.word, start - zero_at, end - zero_at)
+        for each, start, end in zip(onsets, starts, [*starts[1:], *starts[-1:]], strict=True)
+    )
+
+
+def delivered(
+    delivery: Delivery, onsets: Sequence[WordBegan], zero_at: float
+) -> tuple[HeardWord, ...]:
+    """Return the words that reached the ear, in seconds after `zero_at`.
+
+    A word lasts as long as its samples; a pause of an empty ring belongs to no word. The last word
+    before a cut may not have been reported; it follows the one before it.
+    """
+    marks_ms = (*delivery.onsets_ms, delivery.speech_ms)
+    lengths_s = [(end - start) / 1000 for start, end in pairwise(marks_ms)]
+    words: list[HeardWord] = []
+    starts = _starts(onsets)
+    end_at = starts[0] if starts else zero_at
+    for number, (word, length_s) in enumerate(zip(delivery.words, lengths_s, strict=True)):
+        start_at = starts[number] if number < len(starts) else end_at
+        end_at = min([start_at + length_s, *starts[number + 1 : number + 2]])
+        words.append(_heard(word, start_at - zero_at, end_at - zero_at))
+    return tuple(words)
+
+
+def _starts(onsets: Sequence[WordBegan]) -> list[float]:
+    """Make the times ascend: a device that plays in bursts may report a word too early."""
+    return list(accumulate((each.at for each in onsets), max))
+
+
+def _heard(word: Word, start_s: float, end_s: float) -> HeardWord:
+    return HeardWord(word.text, word.start, word.end, start_s, end_s)
 
 
 @dataclass
@@ -35,18 +78,8 @@ class TurnRecord:
     delivery: Delivery = field(default_factory=Delivery)
     began: list[WordBegan] = field(default_factory=list)
     speech_ended_at: float | None = None
-    end_detected_at: float | None = None
-    transcript_at: float | None = None
-    first_token_at: float | None = None
-    first_word_at: float | None = None
-    first_audio_at: float | None = None
-    heard_at: float | None = None
+    times: dict[str, float] = field(default_factory=dict)  # of other steps, named as in TurnMetrics
     discarded: int = 0  # replies prepared in pauses after which the user continued
-
-    @property
-    def begun(self) -> int:
-        """Number of words that became audible."""
-        return len(self.began)
 
     @property
     def heard(self) -> str:
@@ -61,7 +94,8 @@ class TurnRecord:
         self.reply = ""
         self.words.clear()
         self.began.clear()
-        self.first_token_at = self.first_word_at = self.first_audio_at = self.heard_at = None
+        for step in ("first_token", "first_word", "first_audio", "heard"):
+            self.times.pop(step, None)
 
     def forget_words(self) -> None:
         """Discard the words of the document that were spoken."""
@@ -93,9 +127,9 @@ class TurnRecord:
     def exported(self, zero_at: float) -> Turn:
         """Return the turn for export, with times after `zero_at`."""
         if self.ending is None:
-            words = word_times.so_far(self.began, zero_at)
+            words = so_far(self.began, zero_at)
         else:
-            words = word_times.delivered(self.delivery, self.began, zero_at)
+            words = delivered(self.delivery, self.began, zero_at)
         fell_silent_at = self.speech_ended_at
         return Turn(
             number=self.turn,
@@ -116,20 +150,15 @@ class TurnRecord:
 
     def _metrics(self) -> TurnMetrics:
         return TurnMetrics(
-            end_ms=self._after_speech(self.end_detected_at),
-            transcript_ms=self._after_speech(self.transcript_at),
-            first_token_ms=self._after_speech(self.first_token_at),
-            first_word_ms=self._after_speech(self.first_word_at),
-            first_audio_ms=self._after_speech(self.first_audio_at),
-            heard_ms=self._after_speech(self.heard_at),
+            **{f"{step}_ms": self._after_speech_ms(at) for step, at in self.times.items()},
             speech_ms=self.delivery.speech_ms or None,
             underruns=self.delivery.underruns,
             discarded=self.discarded,
         )
 
-    def _after_speech(self, at: float | None) -> float | None:
-        """Return the time after speech in ms; 0 for steps done before the user had finished."""
-        if at is None or self.speech_ended_at is None:
+    def _after_speech_ms(self, at: float) -> float | None:
+        """Return the time after speech; 0 for steps done before the user had finished."""
+        if self.speech_ended_at is None:
             return None
         return max(0.0, at - self.speech_ended_at) * 1000
 

@@ -46,16 +46,7 @@ class Replies:
         if ready is not None and aloud and (ready.turn, ready.asked) == (turn, asked):
             ready.aloud = True
         else:
-            if self._last is not None:
-                self._last.end(Ending.SUPERSEDED)
-            ready = self._last = Reply(
-                turn,
-                self._workers.controls,
-                asked=asked,
-                text=text,
-                paced=self._paced(),
-                aloud=aloud,
-            )
+            ready = self._replace(turn, asked, text, aloud=aloud)
             ready.rest_of = rest_of
             if text is not None:
                 ready.language = rest_of[0].language if rest_of else self._language()
@@ -65,10 +56,22 @@ class Replies:
         """Return a new reply of `turn`, which already has the floor; it gets its words from the
         document.
         """
+        reply = self._replace(turn)
+        reply.written = True
+        return reply
+
+    def _replace(
+        self,
+        turn: int,
+        asked: tuple[Message, ...] = (),
+        text: str | None = None,
+        *,
+        aloud: bool = True,
+    ) -> Reply:
         if self._last is not None:
             self._last.end(Ending.SUPERSEDED)
-        self._last = Reply(turn, self._workers.controls, paced=self._paced(), aloud=True)
-        self._last.written = True
+        controls, paced = self._workers.controls, self._paced()
+        self._last = Reply(turn, controls, asked=asked, text=text, paced=paced, aloud=aloud)
         return self._last
 
     def drop(self) -> bool:
@@ -79,11 +82,6 @@ class Replies:
     def find(self, turn: int) -> Reply | None:
         """Return the reply of `turn` if it is the last one."""
         return self._last if self._last is not None and self._last.turn == turn else None
-
-    def pause(self, turn: int) -> None:
-        """Make the reply inaudible until it is known who speaks."""
-        if reply := self.find(turn):
-            reply.pause()
 
     def end(self, turn: int, ending: Ending) -> Delivery:
         """End the reply of `turn`, if it has one; return its heard part."""

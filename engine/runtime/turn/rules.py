@@ -14,16 +14,7 @@ from engine.audio.vad import SpeechEnded, SpeechStarted
 from engine.messages.commands import PressTalk, ReleaseTalk, SendText, Speak, StopReply
 from engine.messages.events import KEYBOARD, Failed, PhaseChanged
 from engine.messages.words import Ending, Part, Phase
-from engine.runtime.turn.facts import (
-    EchoCancelled,
-    Peeked,
-    ReadingAsked,
-    ReplayAsked,
-    ReplyAudible,
-    ReplyEnded,
-    SpeechGoesOn,
-    Transcribed,
-)
+from engine.runtime.turn import facts
 from engine.runtime.turn.floor import BargeInCandidate, Evidence, Floor, Outcome, wants_floor
 from engine.runtime.turn.orders import (
     Answer,
@@ -53,15 +44,15 @@ Deciding = (  # the facts that the rules use
     | Speak
     | StopReply
     | SpeechStarted
-    | SpeechGoesOn
+    | facts.SpeechGoesOn
     | SpeechEnded
-    | EchoCancelled
-    | Peeked
-    | Transcribed
-    | ReplyAudible
-    | ReplyEnded
-    | ReplayAsked
-    | ReadingAsked
+    | facts.EchoCancelled
+    | facts.Peeked
+    | facts.Transcribed
+    | facts.ReplyAudible
+    | facts.ReplyEnded
+    | facts.ReplayAsked
+    | facts.ReadingAsked
     | Failed
 )
 
@@ -86,34 +77,34 @@ def advance(floor: Floor, fact: Deciding, reply_words: frozenset[str] = frozense
             return _rest(_end(floor, cause))
         case SpeechStarted():
             return _speech_started(floor, fact)
-        case SpeechGoesOn(spoken_ms):
+        case facts.SpeechGoesOn(spoken_ms):
             return _weigh(
                 floor, lambda known: replace(known, reply_words=reply_words, spoken_ms=spoken_ms)
             )
         case SpeechEnded(at=at):
             return _speech_ended(floor, at)
-        case EchoCancelled(cancels):
+        case facts.EchoCancelled(cancels):
             return Outcome(replace(floor, cancelling=cancels))
-        case Peeked(turn, text, wish) if floor.is_candidate(turn):
+        case facts.Peeked(turn, text, wish) if floor.is_candidate(turn):
             return _weigh(
                 floor, lambda known: replace(known, reply_words=reply_words, text=text, wish=wish)
             )
-        case Transcribed():
+        case facts.Transcribed():
             return _transcribed(floor, fact, reply_words)
-        case ReplyAudible(turn, at) if _awaits(floor, turn):
+        case facts.ReplyAudible(turn, at) if _awaits(floor, turn):
             spoken = replace(floor, phase=Phase.SPEAKING, audible_at=at)
             return Outcome(spoken, (PhaseChanged(turn, Phase.SPEAKING),))
-        case ReplyEnded(turn, ending) if _awaits(floor, turn):
+        case facts.ReplyEnded(turn, ending) if _awaits(floor, turn):
             return _reply_ended(floor, ending)
-        case Peeked() | ReplyAudible() | ReplyEnded():
+        case facts.Peeked() | facts.ReplyAudible() | facts.ReplyEnded():
             return Outcome(floor)
         case Speak(text):
             waiting = (*floor.waiting, text)
             return _rest(Outcome(replace(floor, waiting=waiting)))
-        case ReplayAsked(text):
+        case facts.ReplayAsked(text):
             cause = Ending.INTERRUPTED_BY_STOP
             return _begin(floor, lambda turn: ReadOut(turn, text, fact), cause=cause)
-        case ReadingAsked():
+        case facts.ReadingAsked():
             cause = Ending.INTERRUPTED_BY_STOP
             return _begin(floor, lambda turn: ReadOut(turn, "", fact), cause=cause)
         case Failed():
@@ -246,7 +237,7 @@ def _weigh(floor: Floor, learn: Callable[[Evidence], Evidence]) -> Outcome:
     return _interrupted(weighed) if wants_floor(evidence) else Outcome(weighed)
 
 
-def _transcribed(floor: Floor, fact: Transcribed, reply_words: frozenset[str]) -> Outcome:
+def _transcribed(floor: Floor, fact: facts.Transcribed, reply_words: frozenset[str]) -> Outcome:
     """Handle the words of the turn, or of a candidate, which may interrupt the reply."""
     turn, said = fact.turn, fact.transcript
     before: tuple[TurnOrder, ...] = ()

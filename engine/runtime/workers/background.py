@@ -5,38 +5,22 @@ Invariant: the only state between two jobs is the requested clip; inspecting ano
 once. After each change of voices, successful or not, the list on disk is reported.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from engine.audio.clips.clip import inspect
-from engine.audio.devices.portaudio import Devices
-from engine.errors import Cancelled, EngineError, ModelError, UnreadableClip
+from engine.errors import Cancelled, ModelError
 from engine.export.conversation import Conversation
 from engine.export.documents import write
+from engine.messages import voices
 from engine.messages.commands import AddVoice, CancelClip
-from engine.messages.events import ClipInspected, Event, Notice
-from engine.messages.voices import (
-    ChooseLearnt,
-    DiscardVoice,
-    ExportVoice,
-    ImportVoice,
-    LearnVoice,
-    ListVoices,
-    MixVoices,
-    RemakeVoice,
-    RemoveVoice,
-    RenameVoice,
-    RestoreVoice,
-    SetVoicePace,
-    VoicesListed,
-)
+from engine.messages.events import ClipInspected, Notice
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Fact, VoiceMoved
+from engine.runtime.turn.facts import VoiceMoved
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.tts.voice_lookup import Stretch
 from engine.tts.voice_store import VoiceStore
 
@@ -57,21 +41,7 @@ class NoteUse:
     day: str
 
 
-StoreJob = (
-    ListVoices
-    | RenameVoice
-    | RemoveVoice
-    | RestoreVoice
-    | DiscardVoice
-    | RemakeVoice
-    | LearnVoice
-    | ChooseLearnt
-    | SetVoicePace
-    | MixVoices
-    | ExportVoice
-    | ImportVoice
-    | NoteUse
-)
+StoreJob = voices.StoreCommand | NoteUse
 BackgroundJob = AddVoice | WriteConversation | StoreJob
 
 
@@ -81,7 +51,7 @@ class Background(Actor[BackgroundJob]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         voice: LoadedVoice,
     ) -> None:
         super().__init__("background", tell)
@@ -121,19 +91,12 @@ class Background(Actor[BackgroundJob]):
 
     def _looked_at(self, job: AddVoice) -> ClipInspected:
         report = inspect(
-            job.clip,
-            lambda: self._inspected is not job,
-            start_s=job.start_s,
-            seconds=job.seconds,
+            job.clip, lambda: self._inspected is not job, start_s=job.start_s, seconds=job.seconds
         )
         levels = (report.seconds, report.level_db, report.noise_db)
+        part = (job.start_s, report.seconds) if job.start_s or job.seconds else None
         return ClipInspected(
-            job.clip,
-            *levels,
-            report.usable,
-            report.advice,
-            part=(job.start_s, report.seconds) if job.start_s or job.seconds else None,
-            better=report.better,
+            job.clip, *levels, report.usable, report.advice, part=part, better=report.better
         )
 
     def _change_voices(self, job: StoreJob) -> None:
@@ -147,43 +110,38 @@ class Background(Actor[BackgroundJob]):
         finally:
             entries = store.entries()
             here = tuple(each.name for each in entries if catalogue.voice_model in each.made_for)
-            self._tell(VoicesListed(entries, store.removed(), here if catalogue.can_mix else ()))
+            self._tell(
+                voices.VoicesListed(entries, store.removed(), here if catalogue.can_mix else ())
+            )
 
-    def _do_on(self, store: VoiceStore, job: StoreJob) -> None:
+    def _do_on(self, store: VoiceStore, job: StoreJob) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match job:
-            case ListVoices():
+            case voices.ListVoices():
                 pass  # done after every job
-            case RenameVoice(name, new):
+            case voices.RenameVoice(name, new):
                 self._tell(VoiceMoved(name, store.rename(name, new)))
-            case RemoveVoice(name):
+            case voices.RemoveVoice(name):
                 self._tell(VoiceMoved(store.remove(name), ""))
-            case RestoreVoice(name):
+            case voices.RestoreVoice(name):
                 self._tell(VoiceMoved("", store.restore(name)))
-            case DiscardVoice(name):
+            case voices.DiscardVoice(name):
                 store.discard(name)
-            case RemakeVoice(name):
+            case voices.RemakeVoice(name):
                 self._voice.remake(name)
                 self._tell(VoiceMoved(name, name))
-            case MixVoices(name, mix):
+            case voices.MixVoices(name, mix):
                 self._tell(VoiceMoved("", store.mix(name, mix)))
-            case ExportVoice(name, path):
+            case voices.ExportVoice(name, path):
                 written = store.export(name, path)
                 self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
-            case ImportVoice(path, name):
+            case voices.ImportVoice(path, name):
                 self._tell(VoiceMoved("", store.read_in(path, name)))
-            case _:
-                self._note_on(store, job)
-
-    def _note_on(
-        self, store: VoiceStore, job: LearnVoice | ChooseLearnt | SetVoicePace | NoteUse
-    ) -> None:
-        match job:
-            case LearnVoice(name, on, words):
+            case voices.LearnVoice(name, on, words):
                 store.note_learning(name, words if on else None)
-            case ChooseLearnt(name, learnt):
+            case voices.ChooseLearnt(name, learnt):
                 store.choose_learnt(name, learnt=learnt)
                 self._tell(VoiceMoved(name, name))
-            case SetVoicePace(name, pace):
+            case voices.SetVoicePace(name, pace):
                 store.set_pace(name, pace)
             case NoteUse(name, day):
                 store.spoke(name, day)
@@ -191,12 +149,6 @@ class Background(Actor[BackgroundJob]):
                 assert_never(job)
 
     def _tick(self) -> float | None:
-        devices: Devices | None = self._factories.devices.poll()
-        if devices:
+        if devices := self._factories.devices.poll():
             self._tell(devices)
         return DEVICE_LOOK_S
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return UnreadableClip(
-            "The file could not be read: {error}", hint="Try another one.", error=error
-        )

@@ -9,12 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TypeVar, assert_never
 
-from engine.errors import EngineError, HistoryError
-from engine.export.conversation import Conversation
+from engine.errors import HistoryError
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import LISTED, Place, Store, write_all
 from engine.messages.commands import NewConversation
@@ -30,10 +28,10 @@ from engine.messages.conversations import (
     RenameConversation,
     Turn,
 )
-from engine.messages.events import Event, Failed, Notice
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact, Titled
+from engine.messages.events import Failed, Notice
+from engine.runtime.turn.facts import ConversationRead
 from engine.runtime.workers.voice.orders import PREVIEW
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import HistorySettings
 from engine.translatable import Translatable
 
@@ -53,8 +51,8 @@ class KeepTurn:
     at: float
 
 
-Change = NewConversation | ConversationRead | ConversationGone  # another conversation continues
-HistoryOrder = HistorySettings | KeepTurn | Titled | Change | HistoryCommand
+Change = NewConversation | ConversationRead  # another conversation continues
+HistoryOrder = HistorySettings | KeepTurn | Change | HistoryCommand
 
 
 @dataclass
@@ -65,7 +63,6 @@ class _Notes:
     places: dict[int, Place] = field(default_factory=dict)  # of written turns
     unwritten: dict[int, None] = field(default_factory=dict)  # numbers, in order
     last: Place | None = None  # in the file; None = nothing is written
-    title: str = ""  # the language model's, until it is written
     gone: bool = False  # deleted, and so are its later turns
 
     @property
@@ -73,15 +70,9 @@ class _Notes:
         return None if self.last is None else self.last.conversation
 
     @property
-    def state(self) -> tuple[Place | None, int, str]:
+    def state(self) -> tuple[Place | None, int]:
         """Changes when the list of conversations does."""
-        return self.last, len(self.places), self.title
-
-    def write_anew(self) -> None:
-        """Write everything again, to another file."""
-        self.last = None
-        self.places = {}
-        self.unwritten = dict.fromkeys(self.turns)
+        return self.last, len(self.places)
 
     def delete(self) -> None:
         self.gone = True
@@ -117,7 +108,7 @@ class HistoryWriter(Actor[HistoryOrder]):
     def __init__(
         self,
         path: Path | None,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
@@ -134,8 +125,6 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._earlier: list[_Notes] = []  # with unwritten turns
         self._failed = False  # the last write, which was reported
         self._retry_at = 0.0
-
-    # -------------------------------------------------------------- from any thread
 
     def keep(self, began: datetime, turn: Turn) -> None:
         """See KeepTurn."""
@@ -159,18 +148,11 @@ class HistoryWriter(Actor[HistoryOrder]):
                 if not self._private and self._path is not None and self._keep != "never":
                     self._present.add_turn(order)
                 self._write_all()
-            case Titled(began, title):
-                for notes in (*self._earlier, self._present):
-                    if any(each.began == began for each in notes.turns.values()):
-                        notes.title = title
-                self._write_all()
-            case NewConversation() | ConversationRead() | ConversationGone():
+            case NewConversation() | ConversationRead():
                 self._begin(order)
+            case _ if self._path is None:
+                raise HistoryError("No conversations are kept here.", hint="The window keeps them.")
             case _:
-                if self._path is None:
-                    raise HistoryError(
-                        "No conversations are kept here.", hint="The window keeps them."
-                    )
                 self._serve(order)
 
     def _begin(self, change: Change) -> None:
@@ -179,7 +161,16 @@ class HistoryWriter(Actor[HistoryOrder]):
             self._earlier.append(self._present)
         self._present = _Notes()
         if isinstance(change, ConversationRead):
-            self._present = _reopened(change)
+            began, turns = change.kept.began, change.kept.turns
+            places = (Place(change.conversation, row) for row in change.rows)
+            self._present = _Notes(
+                {
+                    turn.number: KeepTurn(began, turn, began.timestamp() + turn.start_s)
+                    for turn in turns
+                },
+                dict(zip((turn.number for turn in turns), places, strict=False)),
+                last=Place(change.conversation, 0),
+            )
         self._forget_old()
         self._tell(ConversationsChanged())
 
@@ -192,7 +183,11 @@ class HistoryWriter(Actor[HistoryOrder]):
                     kept, rows = self._with_file(
                         lambda store: (store.read(conversation), store.rows(conversation))
                     )
-                    self._tell(ConversationRead(conversation, numbered_below_zero(kept), rows))
+                    # the past of a running conversation, whose turns count from 1
+                    first = PREVIEW - len(kept.turns)  # that one number below zero is taken
+                    turns = [replace(each, number=n) for n, each in enumerate(kept.turns, first)]
+                    kept = replace(kept, turns=tuple(turns))
+                    self._tell(ConversationRead(conversation, kept, rows))
             case RenameConversation(conversation, title):
                 self._with_file(lambda store: store.rename(conversation, title))
                 self._tell(ConversationsChanged())
@@ -214,16 +209,14 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._tell(ConversationsListed(search, found[:LISTED], more, self._present.id))
 
     def _remove(self, conversations: tuple[int, ...]) -> None:
-        if not conversations:
-            if self._present.id is None:  # nothing of it was kept
-                self._present.delete()
-                self._tell(ConversationGone())
-                return
-            conversations = (self._present.id,)
-        count = self._with_file(lambda store: store.remove(conversations))
-        if self._present.id in conversations:
-            self._present.delete()
-            self._tell(ConversationGone())
+        present = self._present
+        named = conversations or (() if present.id is None else (present.id,))
+        count = self._with_file(lambda store: store.remove(named)) if named else 0
+        if not conversations or present.id in named:
+            present.delete()
+            self._tell(NewConversation())
+        if not named:  # nothing of the present one was kept
+            return
         one, several = (
             Translatable("1 conversation was deleted."),
             Translatable("{count} conversations were deleted.", count=count),
@@ -277,8 +270,10 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._tell(ConversationsChanged())
 
     def _write_anew(self) -> None:
+        """Write everything again, to another file."""
         for notes in (*self._earlier, self._present):
-            notes.write_anew()
+            notes.last, notes.places = None, {}
+            notes.unwritten = dict.fromkeys(notes.turns)
 
     def _write_all(self) -> None:
         """Write all unwritten turns; those that fail stay unwritten."""
@@ -306,9 +301,6 @@ class HistoryWriter(Actor[HistoryOrder]):
         for notes in (*self._earlier, self._present):
             while notes.unwritten:
                 self._with_file(notes.write_next)
-            if notes.title and notes.id is not None:
-                self._with_file(partial(Store.suggest, conversation=notes.id, title=notes.title))
-                notes.title = ""
         self._earlier.clear()
 
     def _forget_old(self) -> None:
@@ -322,26 +314,3 @@ class HistoryWriter(Actor[HistoryOrder]):
     def _tick(self) -> float | None:
         self._write_all()
         return max(0.05, self._retry_at - self._clock()) if self._failed else None
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return HistoryError(
-            "Keeping conversations failed: {error}", hint="Please report this.", error=error
-        )
-
-
-def _reopened(read: ConversationRead) -> _Notes:
-    """Return the state of a conversation that continues."""
-    began, turns = read.kept.began, read.kept.turns
-    places = (Place(read.conversation, row) for row in read.rows)
-    return _Notes(
-        {turn.number: KeepTurn(began, turn, began.timestamp() + turn.start_s) for turn in turns},
-        dict(zip((turn.number for turn in turns), places, strict=False)),
-        last=Place(read.conversation, 0),
-    )
-
-
-def numbered_below_zero(kept: Conversation) -> Conversation:
-    """Number the turns as the past of a running conversation, whose turns count from 1."""
-    first = PREVIEW - len(kept.turns)  # that one number below zero is taken
-    turns = (replace(turn, number=number) for number, turn in enumerate(kept.turns, first))
-    return replace(kept, turns=tuple(turns))

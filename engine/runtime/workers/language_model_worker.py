@@ -8,46 +8,22 @@ the next question, a slice at a time.
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import islice
+from dataclasses import dataclass
 from typing import assert_never
 
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
-from engine.history.subject import written_title
 from engine.languages import ENGLISH
-from engine.llm.base import (
-    AssistantState,
-    Delta,
-    LanguageModel,
-    LearnSound,
-    Message,
-    Remark,
-    Retraction,
-    Role,
-    StillLoading,
-    TextDelta,
-    ThoughtDelta,
-    Unanswered,
-    last_language,
-)
-from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
+from engine.llm import base as llm
+from engine.messages.events import Event, Failed, ModelWanted, Notice, ReplyRetracted, Thought
 from engine.messages.words import Part
 from engine.names_file import in_force
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import (
-    ActionAsked,
-    Fact,
-    ReplyGrew,
-    ReplyRetracted,
-    Titled,
-    WordsReady,
-)
+from engine.runtime.turn import facts
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import AUTO, LanguageModelSettings, load_key
 from engine.text.names.entries import Name, Names
 from engine.text.paced import Growth, PacedText
@@ -55,20 +31,14 @@ from engine.text.speakable import LEFT_OUT
 from engine.translatable import Progress, Translatable
 
 STILL_LOADING = Translatable("The language model's server is still loading its model.")
-QUIET_S = 8.0  # without a word, before a title is requested
-TITLE_WANTED = "Name the subject of this conversation in two to five words, nothing else."
-MOST_DELTAS = 60  # of a title; a model that reasons for longer gives none
 BUILT_IN = "skills"  # needs no download, so it is the fallback
 
 
 @dataclass(frozen=True)
 class GetReady:
-    """The floor is free: prepare for a question after this history. `title`: the start of a
-    conversation that needs a title.
-    """
+    """The floor is free: prepare for a question after this history."""
 
-    history: tuple[Message, ...]
-    title: datetime | None = None
+    history: tuple[llm.Message, ...]
 
 
 @dataclass(frozen=True)
@@ -76,7 +46,7 @@ class Rest:
     """The floor is taken, and its owner needs the processor."""
 
 
-_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # the shown, logged and spoken parts
+_OF_REPLY = (facts.ReplyGrew, facts.WordsReady, SayWords)  # the shown, logged and spoken parts
 
 # Settings of a model; a reply to work on, or to release as it is `aloud` now.
 Task = LanguageModelSettings | Reply | GetReady | Rest
@@ -88,15 +58,15 @@ class LanguageModelWorker(Actor[Task]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         say: Callable[[SpeechOrder], None],
-        state: Callable[[], AssistantState],
+        state: Callable[[], llm.AssistantState],
     ) -> None:
         super().__init__("language model", tell)
         self._factories = factories
         self._say = say
         self._state = state
-        self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
+        self._model: LoadedPart[LanguageModelSettings, llm.LanguageModel] = LoadedPart(
             Part.LANGUAGE_MODEL,
             tell,
             load=self._load,
@@ -107,16 +77,17 @@ class LanguageModelWorker(Actor[Task]):
         self._wanted: LanguageModelSettings | None = None  # None = the chosen one is loaded
         self._chosen = LanguageModelSettings()  # last; used only by the posting thread
         self._choices = 0  # number of choices, and the end; counted by the posting thread
-        self._next = GetReady(())  # the history of the next question
+        self._history: tuple[llm.Message, ...] = ()  # of the next question
         self._at_ease = False  # the floor is free, and nothing else is being loaded
-        # yields delays in seconds; None = ready, or not requested
-        self._readying: Generator[float, None, None] | None = None
+        self._readying: Generator[None, None, None] | None = None  # None = ready, or not requested
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         # of the last reply, also after a voice has cut it: it may go on; None = closed
-        self._deltas: Generator[Delta, None, None] | None = None
+        self._deltas: Generator[llm.Delta, None, None] | None = None
         self._written = ""  # text of the last reply
-        self._held: list[SayWords | Remark | Fact | Event] = []  # to send once the reply is aloud
+        self._held: list[
+            SayWords | llm.Remark | facts.Fact | Event
+        ] = []  # to send once the reply is aloud
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # part of the reply stays on this computer
@@ -142,9 +113,9 @@ class LanguageModelWorker(Actor[Task]):
         match task:
             case LanguageModelSettings():
                 self._wanted = task
-            case GetReady():
+            case GetReady(history):
                 self._close_deltas()
-                self._next, self._at_ease = task, True
+                self._history, self._at_ease = history, True
                 self._get_ready()
             case Rest():
                 self._at_ease = False
@@ -152,11 +123,23 @@ class LanguageModelWorker(Actor[Task]):
             case Reply() if task is self._reply:
                 self._send()
             case Reply():
-                self._write(task)
+                deltas = self._begin(task)
+                while task.ending is None and (delta := next(deltas, None)) is not None:
+                    task.move()
+                    if isinstance(delta, llm.TextDelta):
+                        self._private = self._private or delta.private
+                        self._grow(task, self._text.push(delta.text))
+                    else:
+                        self._on_mark(task, delta)
+                if task.ending is None:
+                    self._end_words(task)
+                    task.written = task.ending is None
+                elif not task.ending.by_voice:
+                    self._close_deltas()
             case _:
                 assert_never(task)
 
-    def _load(self, settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
+    def _load(self, settings: LanguageModelSettings, progress: Progress) -> llm.LanguageModel:
         """Load a model; cancelled when another one is chosen, or at the end."""
         choices = self._choices
 
@@ -180,28 +163,7 @@ class LanguageModelWorker(Actor[Task]):
     def _get_ready(self) -> None:
         self._rest()
         if self._model.now is not None and self._at_ease:
-            self._readying = self._use_leisure(self._model.now, self._next)
-
-    def _use_leisure(self, model: LanguageModel, order: GetReady) -> Generator[float, None, None]:
-        """Get ready for the next question; then find a title, and get ready again."""
-        history = order.history
-        yield from (0.0 for _ in model.warm(history))
-        if order.title is None or model.info.name == BUILT_IN:
-            return
-        yield QUIET_S
-        asked = (*history, Message(Role.USER, TITLE_WANTED, language=last_language(history)))
-        yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
-        text, talk = "", [each.text for each in order.history]
-        with closing(model.reply(asked, self._state)) as deltas:
-            for delta in islice(deltas, MOST_DELTAS):
-                text += delta.text if isinstance(delta, TextDelta) else ""
-                done, newline, _ = text.strip().rpartition("\n")
-                if newline and written_title(done, talk):
-                    break
-                yield 0.0
-        self._tell(Titled(order.title, written_title(text, talk)))
-        self._next = replace(order, title=None)
-        yield from (0.0 for _ in model.warm(history))
+            self._readying = self._model.now.warm(self._history)
 
     def _rest(self) -> None:
         """Stop preparing; the model keeps its state."""
@@ -215,37 +177,29 @@ class LanguageModelWorker(Actor[Task]):
         if self._readying is None:
             return None
         with suppress(LanguageModelError):  # the next reply will report it
-            if (wait_s := next(self._readying, None)) is not None:
-                return wait_s
+            for _ in self._readying:
+                return 0.0
         self._rest()
         return None
 
-    def _write(self, reply: Reply) -> None:
-        """Write a reply to its end, and send every part as soon as it is known."""
+    def _begin(self, reply: Reply) -> Generator[llm.Delta, None, None]:
+        """Begin to write a reply; return its deltas: a new one's, or the rest of the last one's."""
         self._load_wanted()
         self._rest()
-        self._deltas = self._next_deltas(reply)
+        before, start = reply.rest_of or (None, 0)
+        if before is None or before is not self._reply or self._deltas is None:
+            self._close_deltas()
+            deltas = self._open_deltas(reply)
+        else:
+            known = llm.TextDelta(self._written[start:], self._private)
+            deltas = _continued(known, self._deltas)
+        self._deltas = deltas
         self._reply = self._open = reply
         self._held.clear()
         self._text = self._new_text(reply)
         self._thought = WholeCharacters()
         self._written, self._private = "", False
-        while reply.ending is None and (delta := next(self._deltas, None)) is not None:
-            reply.move()
-            self._on_delta(reply, delta)
-        if reply.ending is None:
-            self._end_words(reply)
-            reply.written = reply.ending is None
-        elif not reply.ending.by_voice:
-            self._close_deltas()
-
-    def _next_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
-        """Return the deltas of a reply: a new one's, or the rest of the last one's."""
-        before, start = reply.rest_of or (None, 0)
-        if before is None or before is not self._reply or self._deltas is None:
-            self._close_deltas()
-            return self._open_deltas(reply)
-        return _continued(TextDelta(self._written[start:], self._private), self._deltas)
+        return deltas
 
     def _close_deltas(self) -> None:
         if self._deltas is not None:
@@ -263,12 +217,12 @@ class LanguageModelWorker(Actor[Task]):
             pacing=reply.paced, usual=usual, possible=possible, names=(*in_force(), *more)
         )
 
-    def _open_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
+    def _open_deltas(self, reply: Reply) -> Generator[llm.Delta, None, None]:
         """Yield the text that is read out, or the model's text, or the one and then the other. An
         unanswered question is answered with the fault of the chosen model.
         """
         if reply.text is not None:
-            yield TextDelta(reply.text)
+            yield llm.TextDelta(reply.text)
             if not reply.asked:
                 return
         model = self._model.now
@@ -281,30 +235,27 @@ class LanguageModelWorker(Actor[Task]):
         with closing(model.reply(reply.asked, self._state)) as deltas:
             for delta in deltas:
                 yield delta
-                if isinstance(delta, Unanswered) and self._model.fault:
-                    yield TextDelta(f"I can't answer that: {self._model.fault}")
+                if isinstance(delta, llm.Unanswered) and self._model.fault:
+                    yield llm.TextDelta(f"I can't answer that: {self._model.fault}")
                     return
 
-    def _on_delta(self, reply: Reply, delta: Delta) -> None:
-        match delta:
-            case TextDelta(text, private):
-                self._private = self._private or private
-                self._grow(reply, self._text.push(text))
-            case Retraction():
+    def _on_mark(self, reply: Reply, mark: llm.Mark) -> None:
+        match mark:
+            case llm.Retraction():
                 self._retract(reply)
-            case ThoughtDelta(text):
+            case llm.ThoughtDelta(text):
                 self._send(Thought(reply.turn, self._thought.push(text)))
-            case StillLoading():
+            case llm.StillLoading():
                 self._send(Notice(STILL_LOADING))
-            case Unanswered():
+            case llm.Unanswered():
                 self._send(ModelWanted(reply.turn))
-            case Remark():
-                self._send(delta)
-            case LearnSound(written, said):  # the answer says it so already
+            case llm.Remark():
+                self._send(mark)
+            case llm.LearnSound(written, said):  # the answer says it so already
                 self._text = self._new_text(reply, (Name(written, said),))
-                self._send(ActionAsked(reply.turn, delta))
+                self._send(facts.ActionAsked(reply.turn, mark))
             case _:
-                self._send(ActionAsked(reply.turn, delta))
+                self._send(facts.ActionAsked(reply.turn, mark))
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""
@@ -313,7 +264,7 @@ class LanguageModelWorker(Actor[Task]):
         reply.awaits_words = True
         if reply.aloud and reply.ending is None:
             reply.retract()
-            self._tell(ReplyRetracted(reply.turn, time.monotonic()))
+            self._tell(ReplyRetracted(reply.turn))
             self._say(Unsay(reply))
         self._send()
 
@@ -326,18 +277,18 @@ class LanguageModelWorker(Actor[Task]):
 
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
         """Show and speak the reply's new text."""
-        now, parts = time.monotonic(), list[SayWords | Fact]()
+        now, parts = time.monotonic(), list[SayWords | facts.Fact]()
         self._written += growth.text
         if growth.text:
-            parts.append(ReplyGrew(reply.turn, growth.text, now, self._private))
+            parts.append(facts.ReplyGrew(reply.turn, growth.text, now, self._private))
         if growth.words:
-            parts.append(WordsReady(reply.turn, growth.words, now))
+            parts.append(facts.WordsReady(reply.turn, growth.words, now))
         if growth.words or last:
             language = self._text.language or ENGLISH
             parts.append(SayWords(reply, growth.words, last, language))
         self._send(*parts)
 
-    def _send(self, *parts: SayWords | Remark | Fact | Event) -> None:
+    def _send(self, *parts: SayWords | llm.Remark | facts.Fact | Event) -> None:
         """Send parts of the reply to the speaker or the conductor, after those that were held back;
         hold them all until the reply is aloud.
         """
@@ -351,7 +302,7 @@ class LanguageModelWorker(Actor[Task]):
                 case SayWords():
                     reply.awaits_words = False
                     self._say(part)
-                case Remark(text):
+                case llm.Remark(text):
                     if text not in self._remarks:
                         self._remarks.add(text)
                         self._tell(Notice(text))
@@ -380,14 +331,14 @@ class LanguageModelWorker(Actor[Task]):
 
 
 def _continued(
-    known: TextDelta, deltas: Generator[Delta, None, None]
-) -> Generator[Delta, None, None]:
+    known: llm.TextDelta, deltas: Generator[llm.Delta, None, None]
+) -> Generator[llm.Delta, None, None]:
     """Yield the text that is known already, then the deltas that follow it."""
     with closing(deltas):
         yield known
         yield from deltas
 
 
-def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
+def _use(model: llm.LanguageModel, settings: LanguageModelSettings) -> str:
     model.adjust(settings)
     return model.info.detail

@@ -13,19 +13,14 @@ import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
 from engine.machine import return_freed_memory
-from engine.messages.events import Event, Failed, Loading, Notice, Ready
+from engine.messages.events import Failed, Loading, Ready
 from engine.messages.words import Part
-from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.worker import Tell
 from engine.settings import PartSettings, load_key
 from engine.translatable import Progress, Translatable, mark
 
 logger = logging.getLogger(__name__)
 
-_AGAIN = {
-    Part.RECOGNISER: Translatable("The recogniser from before was loaded again."),
-    Part.LANGUAGE_MODEL: Translatable("The language model from before was loaded again."),
-    Part.SYNTHESISER: Translatable("The synthesiser from before was loaded again."),
-}
 _UNLOADED = {
     Part.RECOGNISER: mark("The recogniser could not be loaded: {error}."),
     Part.LANGUAGE_MODEL: mark("The language model could not be loaded: {error}."),
@@ -60,7 +55,7 @@ class LoadedPart(Generic[S, P]):
     def __init__(
         self,
         part: Part,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         *,
         load: Callable[[S, Progress], P],
         use: Callable[[P, S], str],
@@ -144,8 +139,8 @@ class LoadedPart(Generic[S, P]):
         before, stand_in = self._settings, self._stand_in
         ran_before = before is not None and load_key(before) != load_key(failed)
         if before is not None and ran_before and self._replace(before, instead=True):
-            self._tell(Notice(_AGAIN[self._part]))
-        elif load_key(stand_in) != load_key(failed):
+            return
+        if load_key(stand_in) != load_key(failed):
             self._replace(stand_in, instead=True)
 
     def _adjust(self, part: P, settings: S, *, instead: bool = False) -> None:

@@ -9,33 +9,18 @@ Every command about one model ends with a ModelSettled.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import assert_never
 
 from engine.errors import Cancelled, EngineError
-from engine.messages.events import Event, Notice
-from engine.messages.models import (
-    Activity,
-    AddModel,
-    FetchModels,
-    FetchRecommended,
-    ListModels,
-    ModelCommand,
-    ModelProgress,
-    ModelSettled,
-    ModelsListed,
-    PauseFetch,
-    RemoveModel,
-    UseModel,
-    VerifyModel,
-)
+from engine.messages import models
+from engine.messages.events import Notice
 from engine.models import added, choice, storage
 from engine.models.choice import changes
 from engine.models.listing import entries, entry, this_machine
 from engine.models.recommended import recommendation
 from engine.models.servers import ServedModel, find_served
-from engine.runtime.turn.facts import Fact, ModelChosen
-from engine.runtime.workers.worker import Actor, Worker
+from engine.runtime.turn.facts import ModelChosen
+from engine.runtime.workers.worker import Actor, Tell, Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined
@@ -43,20 +28,13 @@ from engine.translatable import Translatable, joined
 TELL_S = 0.2  # between two reports of progress
 
 
-@dataclass(frozen=True)
-class _Fetch:
-    name: str
+_Job = tuple[str, models.Activity]  # a model to fetch or verify
 
 
-_Job = _Fetch | VerifyModel
-
-
-class ModelManager(Actor[ModelCommand]):
+class ModelManager(Actor[models.ModelCommand]):
     """Knows which models are wanted; all other state is on the disk."""
 
-    def __init__(
-        self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
-    ) -> None:
+    def __init__(self, tell: Tell, settings: Callable[[], Settings]) -> None:
         """`settings` returns those in force, which say what models are in use; from any thread."""
         super().__init__("model manager", tell)
         self._settings = settings
@@ -73,17 +51,17 @@ class ModelManager(Actor[ModelCommand]):
         super().start()
         self._minutes.start()
 
-    def post(self, command: ModelCommand) -> None:
+    def post(self, command: models.ModelCommand) -> None:
         """Accept a command; never waits."""
         match command:
-            case FetchModels(names, use):
+            case models.FetchModels(names, use):
                 if use:
                     self._to_use.update(names)
                 for name in names:
-                    self._want(_Fetch(name))
-            case VerifyModel():
-                self._want(command)
-            case PauseFetch(name):
+                    self._want(name, models.Activity.FETCHING)
+            case models.VerifyModel(name):
+                self._want(name, models.Activity.VERIFYING)
+            case models.PauseFetch(name):
                 self._wanted.discard(name) if name else self._wanted.clear()
             case _:
                 super().post(command)
@@ -99,44 +77,40 @@ class ModelManager(Actor[ModelCommand]):
         ended = super().stop(timeout_s)
         return self._minutes.stop(timeout_s) and ended
 
-    def _want(self, job: _Job) -> None:
-        if job.name not in self._wanted:
-            self._wanted.add(job.name)
-            self._tell(ModelProgress(job.name, Activity.WAITING))
-            self._minutes.post(job)
+    def _want(self, name: str, activity: models.Activity) -> None:
+        if name not in self._wanted:
+            self._wanted.add(name)
+            self._tell(models.ModelProgress(name, models.Activity.WAITING))
+            self._minutes.post((name, activity))
 
     # ------------------------------------------------------------------- moments
 
-    def _handle(self, command: ModelCommand) -> None:
+    def _handle(self, command: models.ModelCommand) -> None:
         match command:
-            case ListModels(servers):
+            case models.ListModels(servers):
                 if servers:
                     self._served = find_served()
-            case FetchRecommended():
+            case models.FetchRecommended():
                 fitting = recommendation(entries(self._settings()), this_machine())
-                self.post(FetchModels(fitting.names, use=True))
-            case AddModel(path):
+                self.post(models.FetchModels(fitting.names, use=True))
+            case models.AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
                 self._tell(Notice.of("{names} is in the list of models.", names=names))
-            case UseModel(name):
+            case models.UseModel(name):
                 with self._settling(name):
                     self._use(name)
-                    self._tell(ModelSettled(name, ""))
-            case RemoveModel(name):
+                    self._tell(models.ModelSettled(name, ""))
+            case models.RemoveModel(name):
                 with self._settling(name):
                     chosen = entry(name, self._settings(), self._served)
-                    self._tell(
-                        ModelSettled(name, choice.removal_text(chosen, choice.remove(chosen)))
-                    )
-            case FetchModels() | VerifyModel() | PauseFetch():
+                    text = choice.removal_text(chosen, choice.remove(chosen))
+                    self._tell(models.ModelSettled(name, text))
+            case models.FetchModels() | models.VerifyModel() | models.PauseFetch():
                 pass  # handled by post()
             case _:
                 assert_never(command)
-        self._list()
-
-    def _list(self) -> None:
         machine, found = this_machine(), entries(self._settings(), self._served)
-        self._tell(ModelsListed(found, recommendation(found, machine), str(machine)))
+        self._tell(models.ModelsListed(found, recommendation(found, machine), str(machine)))
 
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
@@ -146,63 +120,54 @@ class ModelManager(Actor[ModelCommand]):
     # ------------------------------------------------------------------- minutes
 
     def _carry_out(self, job: _Job) -> None:
-        name = job.name
+        name, activity = job
+        due = 0.0
+
+        def show(done: int, total: int) -> None:
+            """Report the progress now and then."""
+            nonlocal due
+            now = time.monotonic()
+            if now >= due or done == total:
+                due = now + TELL_S
+                self._tell(models.ModelProgress(name, activity, done, total))
+
         if name not in self._wanted:
-            self._tell(ModelSettled(name, ""))
+            self._tell(models.ModelSettled(name, ""))
             return
         try:
             with self._settling(name):
-                if isinstance(job, VerifyModel):
-                    self._verify(name)
-                else:
-                    self._fetch(name)
+                (self._fetch if activity is models.Activity.FETCHING else self._verify)(name, show)
         finally:
-            self.post(ListModels())
+            self.post(models.ListModels())
 
     @contextmanager
-    def _wanting(self, name: str) -> Iterator[None]:
-        """Run the body while the model is wanted. That ends before the end is reported, because the
-        receiver may send the next command at once.
+    def _wanting(self, name: str) -> Iterator[Callable[[], bool]]:
+        """Yield a function that returns whether the model is no longer wanted. Nor is it after the
+        body, before the end is reported: the receiver may send the next command at once.
         """
         try:
-            yield
+            yield lambda: name not in self._wanted
         finally:
             self._wanted.discard(name)
             self._to_use.discard(name)
 
-    def _fetch(self, name: str) -> None:
-        show = self._shower(name, Activity.FETCHING)
-        with self._wanting(name):
-            storage.fetch_all(name, show, lambda: name not in self._wanted)
+    def _fetch(self, name: str, show: storage.ShowAll) -> None:
+        with self._wanting(name) as cancelled:
+            storage.fetch_all(name, show, cancelled)
             # a model in use by now was chosen by 'auto', so it must be loaded
             used = name in self._to_use or entry(name, self._settings()).in_use
-        self._tell(ModelSettled(name, Translatable("Complete and identical to the original.")))
+        text = Translatable("Complete and identical to the original.")
+        self._tell(models.ModelSettled(name, text))
         if used:
             self._use(name)
         else:
             self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
 
-    def _verify(self, name: str) -> None:
-        show = self._shower(name, Activity.VERIFYING)
-        with self._wanting(name):
-            faults = storage.verify(
-                name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
-            )
+    def _verify(self, name: str, show: storage.ShowAll) -> None:
+        with self._wanting(name) as cancelled:
+            faults = storage.verify(name, lambda _, done, total: show(done, total), cancelled)
         text = joined(faults) if faults else Translatable("Every file is as it was fetched.")
-        self._tell(ModelSettled(name, text, failed=bool(faults)))
-
-    def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
-        """Return a function that reports the progress of a fetch now and then."""
-        due = 0.0
-
-        def show(done: int, total: int) -> None:
-            nonlocal due
-            now = time.monotonic()
-            if now >= due or done == total:
-                due = now + TELL_S
-                self._tell(ModelProgress(name, activity, done, total))
-
-        return show
+        self._tell(models.ModelSettled(name, text, failed=bool(faults)))
 
     @contextmanager
     def _settling(self, name: str) -> Iterator[None]:
@@ -211,12 +176,7 @@ class ModelManager(Actor[ModelCommand]):
             yield
         except Cancelled:
             text = Translatable("Paused. It can be resumed.")
-            self._tell(ModelSettled(name, text))
+            self._tell(models.ModelSettled(name, text))
         except EngineError as error:
-            self._tell(ModelSettled(name, str(error), failed=True))
+            self._tell(models.ModelSettled(name, str(error), failed=True))
             self._fail(error)
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return EngineError(
-            "Something went wrong with a model: {error}", hint="Try again.", error=error
-        )

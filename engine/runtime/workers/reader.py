@@ -13,31 +13,16 @@ from typing import TYPE_CHECKING, assert_never
 from engine.errors import EngineError, InvalidInput
 from engine.languages import ENGLISH
 from engine.llm.base import AssistantState
-from engine.messages.events import Event, Failed, Notice
-from engine.messages.reading import (
-    Chapter,
-    ChapterShown,
-    CloseDocument,
-    DocumentClosed,
-    DocumentOpened,
-    DocumentRefused,
-    DocumentsListed,
-    ListDocuments,
-    OpenDocument,
-    Place,
-    PlaceReached,
-    RemoveDocument,
-    ShowChapter,
-    SkipReading,
-)
+from engine.messages import reading
+from engine.messages.events import Failed, Notice
 from engine.messages.words import Ending
 from engine.names_file import in_force
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import DocumentEnded, Fact, ReplyEnded, SectionBegun, WordsReady
+from engine.runtime.turn.facts import DocumentEnded, ReplyEnded, SectionBegun, WordsReady
 from engine.runtime.turn.places import Book, Section
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import AUTO
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT
@@ -56,8 +41,8 @@ class ReadSection:
     """
 
     reply: Reply | None
-    start: Place | None = None
-    skip: SkipReading | None = None
+    start: reading.Place | None = None
+    skip: reading.SkipReading | None = None
 
 
 @dataclass(frozen=True)
@@ -65,18 +50,10 @@ class KeepPlace:
     """`key`: of the document that the place is in, which may no longer be the open one."""
 
     key: str
-    place: Place
+    place: reading.Place
 
 
-ReaderTask = (
-    OpenDocument
-    | CloseDocument
-    | ShowChapter
-    | ListDocuments
-    | RemoveDocument
-    | ReadSection
-    | KeepPlace
-)
+ReaderTask = reading.DocumentCommand | ReadSection | KeepPlace
 
 
 class Reader(Actor[ReaderTask]):
@@ -85,7 +62,7 @@ class Reader(Actor[ReaderTask]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         say: Callable[[SpeechOrder], None],
         state: Callable[[], AssistantState],
     ) -> None:
@@ -95,7 +72,7 @@ class Reader(Actor[ReaderTask]):
         self._state = state
         self._kept: Shelf | None = None  # None = not loaded
         self._document: Document | None = None  # None = none is open
-        self._begun = self._next = Place()  # of the last section, and the place behind it
+        self._begun = self._next = reading.Place()  # of the last section, and the place behind it
         self._reply: Reply | None = None  # of the section that is being prepared
         self._noted = False  # that some words cannot be spoken
         self._refused = False  # the disk has refused a place of this document
@@ -103,17 +80,18 @@ class Reader(Actor[ReaderTask]):
 
     def _handle(self, task: ReaderTask) -> None:
         match task:
-            case OpenDocument():
+            case reading.OpenDocument():
                 self._open(task)
-            case CloseDocument():
+            case reading.CloseDocument():
                 self._close()
-                self._tell(DocumentClosed())
-            case ShowChapter(number):
+                self._tell(reading.DocumentClosed())
+            case reading.ShowChapter(number):
                 if self._document is not None and 0 <= number < self._book.count:
-                    self._tell(ChapterShown(self._document.key, number, self._chapter(number)))
-            case ListDocuments():
+                    chapter = self._document.chapter(number)
+                    self._tell(reading.ChapterShown(self._document.key, number, chapter))
+            case reading.ListDocuments():
                 self._list()
-            case RemoveDocument(key):
+            case reading.RemoveDocument(key):
                 self._remove(key)
             case ReadSection():
                 self._read(task)
@@ -135,20 +113,20 @@ class Reader(Actor[ReaderTask]):
     def _book(self) -> Book:
         return Book(len(self._document.chapter_titles) if self._document else 0, self._chapter)
 
-    def _open(self, order: OpenDocument) -> None:
+    def _open(self, order: reading.OpenDocument) -> None:
         try:
             document: Document = self._factories.open_document(order.path)
         except EngineError as error:
-            self._tell(DocumentRefused(order.path.name, error.message, error.hint))
+            self._tell(reading.DocumentRefused(order.path.name, error.message, error.hint))
             raise
         self._close()
         self._document, self._private, shelf = document, order.private, self._shelf
-        place = Place() if shelf is None else document.existing(shelf.place(document.key))
+        place = reading.Place() if shelf is None else document.existing(shelf.place(document.key))
         self._begun = self._next = place
         self._keep(place)
         about = (document.key, document.title, document.author, document.language or "")
         how = (order.path, order.aloud, order.private)
-        self._tell(DocumentOpened(*about, document.chapter_titles, place, *how))
+        self._tell(reading.DocumentOpened(*about, document.chapter_titles, place, *how))
         self._list()
 
     def _close(self) -> None:
@@ -156,17 +134,17 @@ class Reader(Actor[ReaderTask]):
         self._noted = self._refused = False
 
     def _list(self) -> None:
-        self._tell(DocumentsListed(() if self._shelf is None else self._shelf.entries()))
+        self._tell(reading.DocumentsListed(() if self._shelf is None else self._shelf.entries()))
 
     def _remove(self, key: str) -> None:
         if self._document is not None and self._document.key == key:
             self._close()
-            self._tell(DocumentClosed())
+            self._tell(reading.DocumentClosed())
         if self._shelf is not None:
             self._shelf.remove(key)
         self._list()
 
-    def _keep(self, place: Place) -> None:
+    def _keep(self, place: reading.Place) -> None:
         """Save the place. A disk that refuses it is reported once, and the reading goes on."""
         if self._document is None or self._shelf is None or self._private:
             return
@@ -177,7 +155,7 @@ class Reader(Actor[ReaderTask]):
                 self._refused = True
                 self._tell(Failed.of(error))
 
-    def _chapter(self, number: int) -> Chapter:
+    def _chapter(self, number: int) -> reading.Chapter:
         if self._document is None:
             raise no_document()
         return self._document.chapter(number)
@@ -193,12 +171,12 @@ class Reader(Actor[ReaderTask]):
                 place = task.start or self._begun
             self._begun = self._next = place
             self._keep(place)
-            self._tell(PlaceReached(place))
+            self._tell(reading.PlaceReached(place))
         else:
             self._speak(task.reply, place)
         self._reply = None
 
-    def _speak(self, reply: Reply, place: Place) -> None:
+    def _speak(self, reply: Reply, place: reading.Place) -> None:
         """Speak the first section from `place` on that has words."""
         book = self._book
         self._begun = place  # another skip counts from here, even if this one is never spoken
@@ -209,7 +187,7 @@ class Reader(Actor[ReaderTask]):
                 return
             place = book.audible(section.behind)
         if section is None:
-            self._begun = self._next = Place()
+            self._begun = self._next = reading.Place()
             self._tell(DocumentEnded(reply.turn))
 
     def _say_section(self, reply: Reply, section: Section) -> bool:

@@ -1,7 +1,7 @@
 """Record a clip with the microphone, for a voice.
 
 Invariant: recording starts and ends on request, and ClipRecording reports both. Writing never
-delays the ears: a slow disk ends the clip.
+delays the ears.
 """
 
 from collections.abc import Callable
@@ -11,15 +11,13 @@ from typing import assert_never
 
 from engine.audio.base import Pcm
 from engine.audio.clips.take import Take, forget
-from engine.errors import DeviceError, EngineError
-from engine.messages.events import Event
+from engine.errors import EngineError
+from engine.messages.commands import AddVoice
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
-from engine.runtime.turn.facts import ClipTaken, Fact
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 
-LATE_BLOCKS = 1000  # of 20 to 50 ms: the memory for a slow disk
 REPORT_S = 0.2  # between two reports of a clip's length
 
 Sink = Callable[[Pcm, int], None]
@@ -42,27 +40,27 @@ RecorderOrder = RecordClip | DropClip | _Block
 
 
 class Recorder(Actor[RecorderOrder]):
-    """One thread that writes. `tap` starts and (with None) ends the calls of feed()."""
+    """One thread that writes. `tap` starts and (with None) ends the calls of feed(). `inspect` gets
+    each complete clip.
+    """
 
     def __init__(
         self,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         tap: Callable[[Sink | None], None],
+        inspect: Callable[[AddVoice], None],
     ) -> None:
         super().__init__("recorder", tell)
         self._tap = tap
+        self._inspect = inspect
         self._take: Take | None = None  # None = nothing is recorded
         self._reported_s = 0.0  # length of the clip in the last report
-        self._offered = 0  # blocks; each counted by one thread
-        self._taken = 0
 
     # -------------------------------------------------------------- from any thread
 
     def feed(self, heard: Pcm, rate: int) -> None:
         """Queue samples of the microphone (mono, `rate` Hz); called from one thread."""
-        if self._offered - self._taken < LATE_BLOCKS:
-            self._offered += 1
-            self.post(_Block(heard, rate))
+        self.post(_Block(heard, rate))
 
     def _release(self) -> None:
         self._end(keep=False)
@@ -80,9 +78,7 @@ class Recorder(Actor[RecorderOrder]):
                 self._end(keep=False)
                 forget(_takes())
             case _Block():
-                late = self._offered - self._taken >= LATE_BLOCKS
-                self._taken += 1
-                self._write(order, late=late)
+                self._write(order)
             case _:
                 assert_never(order)
 
@@ -109,22 +105,17 @@ class Recorder(Actor[RecorderOrder]):
         ended_by = take.ended_by or ("" if clip or not keep else Translatable("Nothing was heard."))
         self._tell(ClipRecording(False, take.seconds, ended_by))
         if keep and clip is not None:
-            self._tell(ClipTaken(clip))
+            self._inspect(AddVoice(clip))
 
-    def _write(self, block: _Block, *, late: bool) -> None:
+    def _write(self, block: _Block) -> None:
         if self._take is None:
             return
         self._take.add(block.heard, block.rate)
-        if late:
-            self._take.ended_by = Translatable("The disk is too slow for the recording.")
         if self._take.ended_by:
             self._end()
         elif self._take.seconds - self._reported_s >= REPORT_S:
             self._reported_s = self._take.seconds
             self._tell(ClipRecording(True, self._reported_s))
-
-    def _unknown(self, error: Exception) -> EngineError:
-        return DeviceError("Recording failed: {error}", hint="Switch it on again.", error=error)
 
 
 def _takes() -> Path:

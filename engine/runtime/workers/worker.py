@@ -21,6 +21,7 @@ from engine.runtime.turn.facts import Fact
 logger = logging.getLogger(__name__)
 
 M = TypeVar("M")
+Tell = Callable[[Fact | Event], None]  # reports to the conductor
 
 RETRY_S = 0.05  # after a fault: soon enough to continue, long enough not to spin
 SLOWEST_RETRY_S = 10.0
@@ -102,12 +103,12 @@ class Worker(Generic[M]):
 
 
 class Actor(ABC, Generic[M]):
-    """A worker that reports what it finds. A subclass handles messages (`_handle`) and converts
-    unknown errors (`_unknown`); it may also work after the messages (`_tick`, see Worker), release
-    its objects at the end (`_release`) and report faults differently (`_fail`).
+    """A worker that reports what it finds. A subclass handles messages (`_handle`); it may also
+    convert unknown errors (`_unknown`), work after the messages (`_tick`, see Worker), release its
+    objects at the end (`_release`) and report faults differently (`_fail`).
     """
 
-    def __init__(self, name: str, tell: Callable[[Fact | Event], None]) -> None:
+    def __init__(self, name: str, tell: Tell) -> None:
         self._tell = tell
         self._worker: Worker[M] = Worker(
             name, handle=self._handle, tick=self._tick, report=self._report
@@ -141,8 +142,8 @@ class Actor(ABC, Generic[M]):
     def _report(self, error: Exception) -> None:
         self._fail(error if isinstance(error, EngineError) else self._unknown(error))
 
-    @abstractmethod
-    def _unknown(self, error: Exception) -> EngineError: ...
+    def _unknown(self, error: Exception) -> EngineError:
+        return EngineError("Something went wrong: {error}", hint="Please report this.", error=error)
 
     def _fail(self, error: EngineError) -> None:
         self._tell(Failed.of(error))

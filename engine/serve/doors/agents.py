@@ -19,8 +19,8 @@ from pydantic import Field
 from engine.audio.base import Loudspeaker
 from engine.audio.vad import SpeechEnded
 from engine.errors import Busy, DeviceError, EngineError, InvalidInput
-from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
+from engine.runtime.turn.waiting import Patience
 from engine.serve.doors.microphone import ClientMicrophone
 from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech
 from engine.settings import FAST_LIMIT, SLOWEST

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field
 from engine.llm import base
 from engine.llm.history import ChatMessage, marked_text
 from engine.llm.tools.toolbox import ToolSchema
-from engine.runtime.turn.endpointing import Patience
+from engine.runtime.turn.waiting import Patience
 from engine.serve.doors.requests import (
     Fields,
     LeadMs,

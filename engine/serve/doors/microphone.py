@@ -13,8 +13,8 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
-from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import InterimTranscript
+from engine.runtime.turn.waiting import LONGEST_S, Patience
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.serve.service import SAMPLE_RATE
 

@@ -155,7 +155,7 @@ def record(page: VoicesPage, qtbot: QtBot) -> None:
 
 def test_a_voice_is_recorded_judged_and_adopted(page, area, posted, qtbot):
     record(page, qtbot)
-    area.on_event(api.Levels(-20.0, -90.0, -20.0))
+    area.on_event(api.Levels(-20.0, -90.0))
     assert page.recorder.meter.fraction > 0
     assert "6 s" in page.recorder.facts.text()
     qtbot.mouseClick(page.recorder.record, LEFT)

@@ -6,8 +6,8 @@ from engine.llm.base import AssistantState, Message, Role
 from engine.messages.events import Event
 from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies
+from engine.runtime.turn.reply import LiveControls
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.voice.orders import SpeechOrder
 from engine.settings import LanguageModelSettings

@@ -161,7 +161,6 @@ def test_slower_typed_during_a_reply_changes_that_reply():
         rates = host.parts.voice.sessions[-1].rates
         assert rates[0] is None
         assert rates[-1] == pytest.approx(4.0 - STEP)
-        assert host.of(api.Notice) == [api.Notice("slower: 3.3")]
 
 
 def test_skills_know_while_a_model_is_fetched():
@@ -460,13 +459,19 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
         assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
 
 
-def test_a_cough_before_the_reply_puts_it_off_and_nothing_is_asked_or_done_twice():
+@pytest.mark.parametrize(
+    ("said", "rate"), [("", None), ("Más despacio, por favor.", pytest.approx(4.0 - STEP))]
+)
+def test_a_cough_or_a_wish_before_the_reply_puts_it_off_and_nothing_is_asked_or_done_twice(
+    said, rate
+):
+    """A cough undoes what was done; a wish changes the reply."""
     gate = threading.Event()
-    parts = FakeParts(model=FakeLanguageModel(*TIMER[:2], gate, "Set."))
+    parts = FakeParts(model=FakeLanguageModel(*(() if said else TIMER[:2]), gate, "Set."))
     with hosting(parts, FREE) as host:
         host.post(api.SendText("set it"))
-        host.wait(lambda: bool(host.of(api.SettingChanged)))
-        parts.recogniser.text = ""
+        host.wait(lambda: bool(parts.model.histories if said else host.of(api.SettingChanged)))
+        parts.recogniser.text = said
         host.happen(vad.SpeechStarted(20_000, time.monotonic()))
         host.wait(lambda: any(e.phase is api.Phase.LISTENING for e in host.of(api.PhaseChanged)))
         gate.set()
@@ -477,25 +482,8 @@ def test_a_cough_before_the_reply_puts_it_off_and_nothing_is_asked_or_done_twice
         first = host.ended(1)
         assert (first.ending, first.said) == (api.Ending.SUPERSEDED, "")
         assert [message.text for message in parts.model.histories[-1]] == ["set it"]
-        assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
-
-
-def test_a_wish_before_the_reply_changes_it_and_the_question_is_still_answered():
-    gate = threading.Event()
-    parts = FakeParts(model=FakeLanguageModel(gate, "Good day."))
-    with hosting(parts, FREE) as host:
-        host.post(api.SendText("hi"))
-        host.wait(lambda: bool(parts.model.histories))
-        parts.recogniser.text = "Más despacio, por favor."
-        host.happen(vad.SpeechStarted(20_000, time.monotonic()))
-        host.wait(lambda: any(e.phase is api.Phase.LISTENING for e in host.of(api.PhaseChanged)))
-        gate.set()
-        host.happen(vad.SpeechEnded(0, time.monotonic()))
-        last = host.ended(3)
-        assert (last.ending, last.said, last.reply) == (api.Ending.COMPLETE, "hi", "Good day.")
-        assert [message.text for message in parts.model.histories[-1]] == ["hi"]
-        changed = api.SettingChanged("speech.rate", pytest.approx(4.0 - STEP))
-        assert host.of(api.SettingChanged) == [changed]
+        assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", rate)
+        assert len(host.of(api.SettingChanged)) == (1 if said else 2)
 
 
 def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed():

@@ -5,8 +5,8 @@ here, so the recogniser transcribes it while the rules are informed. Positions a
 microphone's input.
 """
 
+import math
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
@@ -17,31 +17,21 @@ from engine.audio.base import Microphone, Pcm
 from engine.audio.echo.canceller import Cleaning
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages.events import Event, Failed, Levels, Notice, Ready
+from engine.messages.events import Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.endpointing import Patience
-from engine.runtime.turn.facts import EchoCancelled, Fact, InterimTranscript, SpeechGoesOn
-from engine.runtime.turn.live_controls import LiveControls
-from engine.runtime.turn.orders import (
-    Attend,
-    CloseUtterance,
-    DropUtterance,
-    EarOrder,
-    HoldUtterance,
-    JoinUtterance,
-    OpenUtterance,
-    UseDevice,
-)
-from engine.runtime.workers.ears.ducking import Ducking
+from engine.runtime.turn import orders
+from engine.runtime.turn.facts import EchoCancelled, InterimTranscript, SpeechGoesOn
+from engine.runtime.turn.reply import LiveControls
+from engine.runtime.turn.waiting import Patience
 from engine.runtime.workers.ears.loudness import FAINT, Loudness
 from engine.runtime.workers.ears.microphone_input import MicrophoneInput
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
-from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Tap
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.voice.loudspeakers import RELAPSE_S
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
 
@@ -49,6 +39,7 @@ ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample o
 READ_S = 0.02  # interval between reads of the microphone while the user speaks
 DURING_REPLY_READ_S = 0.01  # while the assistant speaks: it must fall silent at once
 IDLE_READ_S = 0.1  # in silence, for less processor time; the preroll hides the delay
+HOLD_S = 0.25  # between two syllables, and until a voice detector has enough samples
 LEVEL_S = 0.1  # interval of level events: each costs the window as much as a frame
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
@@ -59,23 +50,21 @@ NO_CANCELLER = Translatable(
     "'livekit', or wear a headset and say so in the settings."
 )
 
-EarJob = EarOrder | Tap | InterimTranscript
+EarJob = orders.EarOrder | Tap | InterimTranscript
 
 
 class Ears(Actor[EarJob]):
     """Owns the microphone and the voice-activity detector, and has a transcriber."""
 
-    def __init__(
-        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
-    ) -> None:
+    def __init__(self, factories: Factories, tell: Tell, controls: LiveControls) -> None:
         super().__init__("listener", tell)
         self._factories = factories
         self._transcriber = Transcriber(factories, tell, self.post)
         self._recognise = self._transcriber.post
         self._input = MicrophoneInput(factories.canceller)
-        self._flaps = FlapGuard()
+        self._lost_at = -math.inf  # the microphone, last
         self._controls = controls
-        self._ducking = Ducking(controls.duck)
+        self._ducked_until: int | None = None  # sample; None = the reply has its normal level
         self._muted = False
         self._wake_gate = WakeGate(factories.spotter, tell)
         self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
@@ -83,7 +72,7 @@ class Ears(Actor[EarJob]):
         self._utterance: int | None = None  # turn being sent to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
         self._closed_at = 0  # sample up to which it was sent
-        self._attending = Attend(hands_free=False, ignore_microphone=False)
+        self._attending = orders.Attend(hands_free=False, ignore_microphone=False)
         self._ignored_until = 0
         self._next_level = 0
 
@@ -101,16 +90,22 @@ class Ears(Actor[EarJob]):
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match order:
-            case UseDevice(name, closed):
+            case orders.UseDevice(name, closed):
                 self._muted = closed
-                self._mute() if closed else self._use(name)
+                if closed:
+                    self._forget()
+                    self._input.close()
+                    self._input.forget()
+                    self._tell(Ready(Part.MICROPHONE, MUTED))
+                else:
+                    self._use(name)
             case Tap(sink):
                 self._input.sink = sink
             case Cleaning():
                 self._clean(order)
-            case Attend():
+            case orders.Attend():
                 self._attend(order)
             case RecogniserSettings(patience=patience):
                 self._watch.patience = Patience.of(patience)
@@ -120,23 +115,16 @@ class Ears(Actor[EarJob]):
             case InterimTranscript():
                 if self._watch.judge(order):
                     self._tell(order)
-            case OpenUtterance():
+            case orders.OpenUtterance():
                 self._open(order)
-            case JoinUtterance():
+            case orders.JoinUtterance():
                 self._join(order)
-            case HoldUtterance():
+            case orders.HoldUtterance():
                 self._hold(order)
-            case CloseUtterance() | DropUtterance():
+            case orders.CloseUtterance() | orders.DropUtterance():
                 self._close(order)
             case _:
                 assert_never(order)
-
-    def _mute(self) -> None:
-        """Close the microphone and delete its samples; report running speech as ended."""
-        self._forget()
-        self._input.close()
-        self._input.recent.forget()
-        self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, lost: str | None = None) -> None:
         """Use the named microphone, else the default one. Each failure is reported, and the last
@@ -158,25 +146,21 @@ class Ears(Actor[EarJob]):
         """No microphone works; return the turn that ends by that."""
         turn, self._utterance = self._utterance, None
         if turn is not None:
-            self._recognise(DropUtterance(turn))
+            self._recognise(orders.DropUtterance(turn))
         self._watch.follow(None)
         self._watch.reset()
         return turn
 
     def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
         self._forget()
-        self._load_detector()
+        try:
+            self._watch.load()
+        except EngineError as error:  # without it, the talk key and the keyboard still work
+            self._tell(Failed.of(error))
         self._watch.begin_anew(midway=self._input.use(microphone))
         self._next_level = self._ignored_until = 0
         self._wake_gate.begin_anew()
         self._tell(Ready(Part.MICROPHONE, microphone.name, instead=instead))
-
-    def _load_detector(self) -> None:
-        """Load the voice detector. Without it, the talk key and the keyboard still work."""
-        try:
-            self._watch.load()
-        except EngineError as error:
-            self._tell(Failed.of(error))
 
     def _forget(self) -> None:
         """Restart the detection. Report running speech as ended; nothing tracks it any more."""
@@ -184,7 +168,7 @@ class Ears(Actor[EarJob]):
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
-    def _attend(self, order: Attend) -> None:
+    def _attend(self, order: orders.Attend) -> None:
         if self._attending.ignore_microphone and not order.ignore_microphone:
             self._ignored_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         before, self._attending = self._attending, order
@@ -202,7 +186,7 @@ class Ears(Actor[EarJob]):
             if cleaning.echo and not self._input.cancels:
                 self._tell(Notice(NO_CANCELLER))
 
-    def _open(self, order: OpenUtterance) -> None:
+    def _open(self, order: orders.OpenUtterance) -> None:
         turn, from_sample = order.turn, order.from_sample
         self._utterance = turn
         if self._muted:
@@ -221,32 +205,32 @@ class Ears(Actor[EarJob]):
         self._recognise(order)
         before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
         noticed = self._position if from_sample is None else from_sample
-        heard = self._input.recent.since(noticed - int(before_s * SAMPLE_RATE))
+        heard = self._input.since(noticed - int(before_s * SAMPLE_RATE))
         self._recognise(HearAudio(turn, heard))
         if not self._attending.during_reply:
             self._loudness.begin_utterance()
 
-    def _close(self, order: CloseUtterance | DropUtterance) -> None:
+    def _close(self, order: orders.CloseUtterance | orders.DropUtterance) -> None:
         if self._utterance == order.turn:
             self._closed, self._utterance = self._utterance, None
             self._closed_at = self._position
             self._watch.follow(None)
             self._recognise(order)
-            if self._loudness.end_utterance() and isinstance(order, CloseUtterance):
+            if self._loudness.end_utterance() and isinstance(order, orders.CloseUtterance):
                 self._tell(Notice(FAINT))
 
-    def _hold(self, order: HoldUtterance) -> None:
+    def _hold(self, order: orders.HoldUtterance) -> None:
         """Hold the utterance; if it ended a moment before the key was down, it continues."""
         if self._utterance is None and self._closed == order.turn:
-            self._join(JoinUtterance(order.turn, order.turn))
+            self._join(orders.JoinUtterance(order.turn, order.turn))
         if self._utterance == order.turn:
             self._watch.hold()
 
-    def _join(self, order: JoinUtterance) -> None:
+    def _join(self, order: orders.JoinUtterance) -> None:
         turn = self._utterance = order.turn
         self._watch.follow(self._position)
         self._recognise(order)
-        self._recognise(HearAudio(turn, self._input.recent.since(self._closed_at)))
+        self._recognise(HearAudio(turn, self._input.since(self._closed_at)))
 
     # --------------------------------------------------------------------- the loop
 
@@ -255,7 +239,7 @@ class Ears(Actor[EarJob]):
             return None
         before = self._position
         pcm = self._input.read(self._controls.take_played)
-        self._ducking.look(self._attending.during_reply and self._input.near.double_talk, before)
+        self._duck(self._attending.during_reply and self._input.near.double_talk, before)
         if len(pcm):
             level = level_db(pcm)
             self._loudness.hear(level, len(pcm) / SAMPLE_RATE)
@@ -265,16 +249,29 @@ class Ears(Actor[EarJob]):
             self._detect(pcm)
             if self._position >= self._next_level:
                 self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
-                spoken_db = self._controls.level_db
-                self._tell(Levels(level, spoken_db, level_db(self._input.raw)))
+                self._tell(Levels(level, self._controls.level_db))
         if self._attending.during_reply:
             return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
 
+    def _duck(self, trace: bool, now: int) -> None:
+        """Make the reply quieter at the first trace of another sound, for HOLD_S after the last.
+
+        Independent of the turn rules, because a trace is noticed long before its cause is known. A
+        mistake costs little: the reply continues, and soon has its old level.
+        """
+        if trace:
+            if self._ducked_until is None:
+                self._controls.duck(True)
+            self._ducked_until = now + int(HOLD_S * SAMPLE_RATE)
+        elif self._ducked_until is not None and now >= self._ducked_until:
+            self._ducked_until = None
+            self._controls.duck(False)
+
     @property
     def _position(self) -> int:
         """16 kHz samples since the microphone was opened."""
-        return self._input.recent.position
+        return self._input.position
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
@@ -294,10 +291,8 @@ class Ears(Actor[EarJob]):
             if not self._watch.resting:
                 self._watch.reset()
             return
-        plausible = self._ducking.ducking or not (
-            self._attending.during_reply and self._input.near.sounding
-        )
-        self._follow(pcm, plausible=plausible)
+        echoes = attending.during_reply and self._input.near.sounding
+        self._follow(pcm, plausible=self._ducked_until is not None or not echoes)
 
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
         """Report the speech in these samples; asleep, search it only for the wake phrase."""
@@ -314,7 +309,7 @@ class Ears(Actor[EarJob]):
                 self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
-            called = self._wake_gate.begin(self._input.recent.since(0))
+            called = self._wake_gate.find(self._input.since(0), begins=True)
         else:
             called = self._wake_gate.find(pcm) if self._watch.speaking else None
         if called is not None:
@@ -322,8 +317,8 @@ class Ears(Actor[EarJob]):
 
     def _wake(self, ago: int) -> None:
         """Wake up. The phrase ended `ago` samples ago, and speech since then may be a request."""
-        self._input.recent.forget(before=self._position - ago)
-        since = self._input.recent.since(0)
+        self._input.forget(before=self._position - ago)
+        since = self._input.since(0)
         self._wake_gate.wake(self._position)
         self._watch.reset()
         self._follow(since)
@@ -350,14 +345,15 @@ class Ears(Actor[EarJob]):
         if turn is None or isinstance(event, SpeechGoesOn):
             return
         if isinstance(event, vad.SpeechEnded):
-            self._close(CloseUtterance(turn, overlapping=self._attending.during_reply))
+            self._close(orders.CloseUtterance(turn, overlapping=self._attending.during_reply))
         else:
             self._recognise(event)
 
     def _report(self, error: Exception) -> None:
         """Replace a lost microphone by the default one; the utterance continues with that."""
         if isinstance(error, DeviceError) and self._input.name is not None:
-            relapsed = self._flaps.again(time.monotonic())
+            relapsed = time.monotonic() - self._lost_at < RELAPSE_S
+            self._lost_at = time.monotonic()
             turn, lost = self._give_up() if relapsed else None, self._input.name
             self._tell(Failed.of(error, Part.MICROPHONE, turn))
             self._input.close()

@@ -14,7 +14,6 @@ from engine.audio.base import Microphone, Pcm, Played
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.errors import DeviceError
-from engine.runtime.workers.ears.recent import Recent
 from engine.runtime.workers.recorder import Sink
 
 PREROLL_S = 1.5  # audio kept before an utterance is opened
@@ -30,9 +29,9 @@ class MicrophoneInput:
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self.near = NearEnd(self._canceller, SAMPLE_RATE)
-        self.recent = Recent(int(PREROLL_S * SAMPLE_RATE))
+        self._kept: Pcm = np.zeros(0, np.float32)  # the last samples
+        self.position = 0  # samples that were read
         self.sink: Sink | None = None  # None: nothing is recorded
-        self.raw: Pcm = np.zeros(0, np.float32)  # the last samples as the microphone gave them
 
     @property
     def name(self) -> str | None:
@@ -51,7 +50,8 @@ class MicrophoneInput:
         midway = microphone.joins_midway and not self._was_opened
         self._microphone, self._was_opened = microphone, True
         self.near = NearEnd(self._canceller, microphone.sample_rate)
-        self.recent.restart()
+        self.forget()
+        self.position = 0
         return midway
 
     def close(self) -> None:
@@ -74,10 +74,20 @@ class MicrophoneInput:
         """
         if self._microphone is None:
             raise DeviceError("No microphone is connected.")
-        self.raw = self._microphone.read()
+        raw = self._microphone.read()
         if self.sink:
-            self.sink(self.raw, self._microphone.sample_rate)
-        pcm = self.near.push(self.raw, played())
+            self.sink(raw, self._microphone.sample_rate)
+        pcm = self.near.push(raw, played())
         if len(pcm):
-            self.recent.push(pcm)
+            kept = np.concatenate((self._kept, pcm))
+            self._kept = kept[-max(len(pcm), int(PREROLL_S * SAMPLE_RATE)) :]
+            self.position += len(pcm)
         return pcm
+
+    def since(self, start: int) -> Pcm:
+        """Return the samples from position `start`, as far back as they are kept."""
+        return self._kept[max(0, start - (self.position - len(self._kept))) :]
+
+    def forget(self, before: int | None = None) -> None:
+        """Drop the samples before a position; None = all."""
+        self._kept = self.since(self.position if before is None else before).copy()

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from engine.audio import vad
 from engine.audio.base import Pcm
-from engine.runtime.turn.endpointing import PAUSE_MS, Patience, Speech
 from engine.runtime.turn.facts import InterimTranscript, SpeechGoesOn
+from engine.runtime.turn.waiting import PAUSE_MS, Patience, Speech
 
 SPEECH_MS = 96  # of voice that open an utterance
 CANDIDATE_MS = 32  # of voice that pause a reply, which soon continues if it was nothing

@@ -17,18 +17,13 @@ from engine.audio.base import Pcm
 from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
 from engine.machine import return_freed_memory
-from engine.messages.events import Event, Failed, PartialTranscript
+from engine.messages.events import Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
-from engine.runtime.turn.orders import (
-    CloseUtterance,
-    DropUtterance,
-    JoinUtterance,
-    OpenUtterance,
-)
+from engine.runtime.turn.facts import InterimTranscript, Peeked, Transcribed
+from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers.loaded_part import LoadedPart
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it is the fallback
@@ -53,7 +48,7 @@ class Transcriber(Actor[Job]):
     def __init__(
         self,
         factories: Factories,
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
         judge: Callable[[InterimTranscript], None],
     ) -> None:
         """`judge` gets the interim transcript of every pause, which may be over by then."""
@@ -69,7 +64,7 @@ class Transcriber(Actor[Job]):
             stand_in=RecogniserSettings(engine=BUILT_IN),
         )
         self._wanted: RecogniserSettings | None = None  # None = the chosen one is loaded
-        self._completeness: Callable[[str], Completeness] = _unsure
+        self._completeness: Callable[[str], Completeness] = lambda _text: Completeness.UNSURE
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = self._peek = ""
@@ -144,8 +139,9 @@ class Transcriber(Actor[Job]):
         if transcript is not None:
             at = time.monotonic()
             self._interim = (transcript, at)
-            english = transcript.language in ("", "en")  # the rules are English
-            completeness = (self._completeness if english else _unsure)(transcript.text)
+            completeness = Completeness.UNSURE
+            if transcript.language in ("", "en"):  # the rules are English
+                completeness = self._completeness(transcript.text)
             self._judge(InterimTranscript(turn, pause, transcript, completeness, at))
 
     def _end(self, turn: int, *, overlapping: bool) -> None:
@@ -198,8 +194,3 @@ class Transcriber(Actor[Job]):
         turn = self._turn
         self._drop()
         self._tell(Failed.of(error, Part.RECOGNISER, turn))
-
-
-def _unsure(text: str) -> Completeness:
-    """Return UNSURE; for languages without rules."""
-    return Completeness.UNSURE

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from engine.asr.base import SAMPLE_RATE, KeywordSpotter
 from engine.audio.base import Pcm
 from engine.errors import EngineError
-from engine.messages.events import Event, Failed, SleepChanged
-from engine.runtime.turn.facts import Fact
+from engine.messages.events import Failed, SleepChanged
+from engine.runtime.workers.worker import Tell
 from engine.settings import WakeSettings
 
 
@@ -21,7 +21,7 @@ class WakeGate:
     def __init__(
         self,
         spotter: Callable[[WakeSettings], KeywordSpotter],
-        tell: Callable[[Fact | Event], None],
+        tell: Tell,
     ) -> None:
         self._make = spotter
         self._tell = tell
@@ -38,8 +38,7 @@ class WakeGate:
         changed = settings != self._settings
         self._settings, self._spotter = settings, None
         if changed:
-            self.stir(position)
-            self._be(asleep=False)
+            self.wake(position)
         if not settings.on:
             return
         try:
@@ -51,28 +50,22 @@ class WakeGate:
         """Count samples from 0 again."""
         self._awake_until = 0 if self.asleep else self._stay
 
-    def stir(self, position: int) -> None:
-        """Stay awake for a while: the floor is taken, or a voice is heard."""
-        self._awake_until = position + self._stay
-
     def look(self, position: int, *, hands_free: bool) -> None:
         """Fall asleep when it is time; without `hands_free` it cannot sleep."""
         wanted = self._settings.on and hands_free
         self._be(asleep=wanted and (self.asleep or position >= self._awake_until))
 
-    def begin(self, heard: Pcm) -> int | None:
-        """Speech begins; as find()."""
-        if self._spotter is not None:
+    def find(self, heard: Pcm, *, begins: bool = False) -> int | None:
+        """Return how many samples ago the phrase ended, or None. `begins`: this is new speech."""
+        if self._spotter is None:
+            return None
+        if begins:
             self._spotter.reset()
-        return self.find(heard)
-
-    def find(self, heard: Pcm) -> int | None:
-        """Return how many samples ago the phrase ended, or None."""
-        return None if self._spotter is None else self._spotter.push(heard)
+        return self._spotter.push(heard)
 
     def wake(self, position: int) -> None:
-        """Wake up after the phrase."""
-        self.stir(position)
+        """Wake up, or stay awake for a while: the floor is taken, or a voice is heard."""
+        self._awake_until = position + self._stay
         self._be(asleep=False)
 
     @property

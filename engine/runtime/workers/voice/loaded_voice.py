@@ -9,38 +9,28 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from engine.errors import EngineError, ModelError, SynthesisError
+from engine.errors import EngineError, SynthesisError
 from engine.languages import ENGLISH
-from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
+from engine.messages.events import Loading, Notice, Ready, VoicesChanged
 from engine.messages.voices import Mix
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.breaks import Breaks
-from engine.runtime.turn.facts import Fact, VoiceAdopted
+from engine.runtime.turn.facts import VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
+from engine.runtime.workers.worker import Tell
 from engine.settings import SpeechSettings
 from engine.translatable import Progress, Translatable
-from engine.tts import pick, voices
+from engine.tts import pick, voice_lookup, voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
-from engine.tts.voice_lookup import (
-    Stretch,
-    adopt,
-    choose,
-    languages_of,
-    mixed,
-    preferred_voice,
-    remake,
-    voice_for,
-    voice_names,
-)
 
 
 class LoadedVoice:
     """Empty at first; load() fills it."""
 
-    def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+    def __init__(self, factories: Factories, tell: Tell) -> None:
         self._factories = factories
         self._tell = tell
         self._model: LoadedPart[SpeechSettings, TtsModel] = LoadedPart(
@@ -62,13 +52,11 @@ class LoadedVoice:
         self._language = ENGLISH  # of the conversation
         self._warm: dict[str, Voice] = {}  # the prepared ones, by name
         self._note = ""  # the last one reported
-        self._seed = 0
 
     @property
     def sample_rate(self) -> int:
         """Sample rate of the sessions in Hz; there must be a model."""
-        assert self._model.now is not None, "a session was opened"
-        return self._model.now.info.sample_rate
+        return self._loaded().info.sample_rate
 
     @property
     def lead_ms(self) -> int:
@@ -88,7 +76,6 @@ class LoadedVoice:
         return model
 
     def _use(self, model: TtsModel, settings: SpeechSettings) -> str:
-        self._seed = settings.seed
         self._settings = settings
         self._elsewhere.clear()
         if settings.voice != self._chosen:
@@ -106,7 +93,7 @@ class LoadedVoice:
             return
         self._chosen = name
         try:
-            self._voice = choose(model, name)
+            self._voice = voice_lookup.choose(model, name)
             if warm:
                 self.warm()
         except EngineError as error:
@@ -118,9 +105,9 @@ class LoadedVoice:
         self._tell_voices(model)
 
     def _tell_voices(self, model: TtsModel) -> None:
-        names, info = voice_names(model), model.info
+        names, info = voice_lookup.voice_names(model), model.info
         has_rate = info.rate_range is not None
-        about, known = of_model(model).about, languages_of(model)
+        about, known = of_model(model).about, voice_lookup.languages_of(model)
         languages = tuple(known.get(name, ENGLISH) for name in names)
         chosen = (self._speaking(model, language) for language in dict.fromkeys(languages))
         changed = VoicesChanged(
@@ -157,32 +144,31 @@ class LoadedVoice:
         """Open a session in another voice or a mixture; slow for a new one. InvalidInput and
         ModelError if that is impossible, SynthesisError if no synthesiser has loaded.
         """
-        model = self._model.now
-        if model is None:
-            raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
+        model = self._loaded()
         if isinstance(wanted, Mix):
-            voice = mixed(wanted, of_model(model), voices.folder())
+            voice = voice_lookup.mixed(wanted, of_model(model), voices.folder())
         else:
-            voice = choose(model, wanted)
+            voice = voice_lookup.choose(model, wanted)
         model.warm(voice)
-        return Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
+        return Breaks(model.open(voice, seed=self._settings.seed), model.info.sample_rate)
 
     def remake(self, name: str) -> None:
         """Make a voice again from its recording; as adopt()."""
         self._learn(
-            Translatable("Making {name} again", name=name), lambda model: remake(model, name)
+            Translatable("Making {name} again", name=name),
+            lambda model: voice_lookup.remake(model, name),
         )
 
-    def adopt(self, clip: Path, name: str, stretch: Stretch | None = None) -> None:
+    def adopt(self, clip: Path, name: str, stretch: voice_lookup.Stretch | None = None) -> None:
         """Make a recording, or a stretch of it, a voice called `name` and keep it, or keep it for
         the synthesiser that can; slow. The model's weights never change, so this may be done on
         another thread while speech goes on.
 
-        Raises UnreadableClip, InvalidInput and ModelError.
+        Raises UnreadableClip, InvalidInput, ModelError and SynthesisError.
         """
         learnt = self._learn(
             f"Learning the voice in {clip.name}",
-            lambda model: adopt(model, clip.absolute(), name, stretch),
+            lambda model: voice_lookup.adopt(model, clip.absolute(), name, stretch),
         )
         catalogue = self.catalogue()
         waits = catalogue is not None and learnt.model != catalogue.voice_model
@@ -190,9 +176,7 @@ class LoadedVoice:
 
     def _learn(self, doing: str, learn: Callable[[TtsModel], Voice]) -> Voice:
         with self._lock:
-            model = self._learner = self._model.now
-        if model is None:
-            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+            model = self._learner = self._loaded()
         self._tell(Loading(Part.SYNTHESISER, doing))
         try:
             return learn(model)
@@ -230,19 +214,21 @@ class LoadedVoice:
         """Open a session in the voice, or the one for that language. SynthesisError if none has
         loaded.
         """
-        model = self._model.now
-        if model is None:
-            raise SynthesisError(
-                "No voice has loaded yet.", hint="Wait until the voice has loaded."
-            )
+        model = self._loaded()
         voice = self._speaking(model, language)
-        session = Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
+        session = Breaks(model.open(voice, seed=self._settings.seed), model.info.sample_rate)
         self._tell_note()
         return session
 
     def close(self) -> None:
         """Release the model."""
         self._model.close()
+
+    def _loaded(self) -> TtsModel:
+        """Return the model in use. SynthesisError if none has loaded."""
+        if self._model.now is None:
+            raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
+        return self._model.now
 
     def _tell_note(self) -> None:
         """Report the model's note about its execution, once."""
@@ -256,8 +242,8 @@ class LoadedVoice:
         """The voice that speaks a language; the chosen one if none does."""
         assert self._voice is not None, "a model has loaded"
         if language not in self._elsewhere:
-            preferred = preferred_voice(self._settings, language)
-            found = voice_for(model, self._voice, language, preferred)
+            preferred = voice_lookup.preferred_voice(self._settings, language)
+            found = voice_lookup.voice_for(model, self._voice, language, preferred)
             self._elsewhere[language] = found or self._voice
         return self._elsewhere[language]
 

@@ -4,6 +4,7 @@ Invariant: belongs to the speaker's thread. A lost loudspeaker is waited for, un
 that returned was lost at once.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Final
@@ -11,8 +12,10 @@ from typing import Final
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.errors import DeviceError
-from engine.runtime.workers.flap_guard import FlapGuard
 
+# A device that fails again so soon after its replacement is frozen: one that is still the system's
+# default opens well and then stalls, within 3 s. It would be opened again and again.
+RELAPSE_S: Final = 15.0
 # For a slipped plug, a restarting headset or sound server.
 RETURNS_WITHIN_S: Final = 5.0
 RETRY_S: Final = 0.5
@@ -29,21 +32,11 @@ class Loudspeakers:
     ) -> None:
         self._open = open_one
         self._clock = clock
-        self._flaps = FlapGuard()
-        self._return_by: float | None = None  # None = not waiting
+        self._lost_at = -math.inf  # the last one
+        self.return_by: float | None = None  # None = not waiting
 
-    @property
-    def is_awaited(self) -> bool:
-        return self._return_by is not None
-
-    def stop_waiting(self) -> None:
-        """A present one was chosen."""
-        self._return_by = None
-
-    def fallback(self, name: str) -> Loudspeaker:
-        """Return the system's default instead of `name`; a silent one if there is none at all."""
-        if not name:
-            return SilentLoudspeaker()
+    def default(self) -> Loudspeaker:
+        """Return the system's default; a silent one if there is none at all."""
         try:
             return self._open("")
         except DeviceError:
@@ -54,18 +47,18 @@ class Loudspeakers:
         `waits`.
         """
         now = self._clock()
-        relapsed = self._flaps.again(now)
-        instead = self.fallback("" if relapsed else "the one that went away")
+        relapsed, self._lost_at = now - self._lost_at < RELAPSE_S, now
+        instead = SilentLoudspeaker() if relapsed else self.default()
         if not waits or relapsed or not isinstance(instead, SilentLoudspeaker):
             return instead
-        self._return_by = now + RETURNS_WITHIN_S
+        self.return_by = now + RETURNS_WITHIN_S
         return None
 
     def come_back(self, *, waits: bool) -> Loudspeaker | None:
         """Return the one that returned, a silent one if none did in time, None to wait RETRY_S."""
-        assert self._return_by is not None, "lose() comes first"
-        instead = self.fallback("the one that went away") if waits else SilentLoudspeaker()
-        if isinstance(instead, SilentLoudspeaker) and waits and self._clock() < self._return_by:
+        assert self.return_by is not None, "lose() comes first"
+        instead = self.default() if waits else SilentLoudspeaker()
+        if isinstance(instead, SilentLoudspeaker) and waits and self._clock() < self.return_by:
             return None
-        self._return_by = None
+        self.return_by = None
         return instead

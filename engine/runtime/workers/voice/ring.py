@@ -13,8 +13,7 @@ import numpy as np
 
 from engine.audio.alarm_sound import burst
 from engine.audio.pcm import Pcm
-from engine.runtime.turn.live_controls import LiveControls
-from engine.runtime.turn.reply import Reply
+from engine.runtime.turn.reply import LiveControls, Reply
 
 PAUSE_S: Final = 1.6  # between bursts: long enough to say "stop" in
 SPEECH_S: Final = 4.0  # the same during speech
@@ -45,7 +44,10 @@ class Ring:
         nothing rings. DeviceError if the loudspeaker is gone.
         """
         if self._since is None or self._waits(reply):
-            self._stop_burst()
+            if self._left is not None:
+                if self._controls.rings:
+                    self._controls.loudspeaker.cut()
+                self._left = _NOTHING
         elif self._left is None and self._clock() - self._silent_at >= _pause_s(reply):
             self._controls.loudspeaker.cut()
             self._left = burst(self._clock() - self._since, self._controls.loudspeaker.sample_rate)
@@ -60,12 +62,6 @@ class Ring:
         if waits:
             self._silent_at = self._clock()
         return waits
-
-    def _stop_burst(self) -> None:
-        if self._left is not None:
-            if self._controls.rings:
-                self._controls.loudspeaker.cut()
-            self._left = _NOTHING
 
     def _sound(self, left: Pcm, reply: Reply | None) -> None:
         """Write what fits; the volume changes only while the loudspeaker is empty."""

@@ -6,7 +6,6 @@ synthesiser is loaded between two replies, the newest choice only.
 """
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import assert_never
 
@@ -15,30 +14,20 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.other_voice import OtherVoice
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
-from engine.messages.events import Event, Failed, RateMeasured, Ready
+from engine.messages.events import Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
-from engine.runtime.turn.live_controls import LiveControls
+from engine.runtime.turn.facts import AudioQueued, ReplyAudible, ReplyEnded, WordBegan
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
-from engine.runtime.turn.reply import Reply
+from engine.runtime.turn.reply import LiveControls, Reply
+from engine.runtime.workers.voice import orders
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
-from engine.runtime.workers.voice.orders import (
-    Audition,
-    GetVoiceReady,
-    SayWords,
-    SelectVoice,
-    Sound,
-    SpeechOrder,
-    Unsay,
-)
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.ring import Ring
-from engine.runtime.workers.voice.unspoken import Unspoken
-from engine.runtime.workers.voice.utterance import Utterance, rewound_frames
-from engine.runtime.workers.worker import Actor
+from engine.runtime.workers.voice.utterance import Unspoken, Utterance, rewound_frames
+from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import SpeechSettings
 from engine.tts.base import AudioFrame, Finished, Starved
 from engine.tts.rate import paced
@@ -47,16 +36,14 @@ LONGEST_PAUSE_S = 4.0  # at most; usually the user's words end a pause much soon
 TICK_S = 0.01  # interval of showing words and writing to the ring
 
 
-class SpeechWorker(Actor[SpeechOrder]):
+class SpeechWorker(Actor[orders.SpeechOrder]):
     """Owns the synthesiser and the loudspeaker."""
 
-    def __init__(
-        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
-    ) -> None:
+    def __init__(self, factories: Factories, tell: Tell, controls: LiveControls) -> None:
         super().__init__("speaker", tell)
         self._factories = factories
         self._controls = controls
-        self._voice = LoadedVoice(factories, tell)
+        self.voice = LoadedVoice(factories, tell)  # some of its calls are for any thread
         self._wanted: SpeechSettings | None = None  # None = the chosen one is loaded
         self._loudspeakers = Loudspeakers(factories.loudspeaker)
         self._reply: Reply | None = None  # the reply of a fault; None = none
@@ -65,13 +52,6 @@ class SpeechWorker(Actor[SpeechOrder]):
         self._ring = Ring(controls)
         self._other_voice = OtherVoice()
         self._gave_way = False
-
-    # -------------------------------------------------------------- from any thread
-
-    @property
-    def voice(self) -> LoadedVoice:
-        """The voice, for calls that are allowed on any thread."""
-        return self._voice
 
     def stop(self, timeout_s: float) -> bool:
         """See Actor; inaudible at once."""
@@ -82,29 +62,32 @@ class SpeechWorker(Actor[SpeechOrder]):
         self._drop()
         with suppress(DeviceError):  # closing a lost device may fail
             self._controls.loudspeaker.close()
-        self._voice.close()
+        self.voice.close()
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: SpeechOrder) -> None:
+    def _handle(self, order: orders.SpeechOrder) -> None:  # noqa: C901, PLR0912 - one case per kind
         match order:
             case SpeechSettings():
                 self._wanted = order
-            case SelectVoice(settings):
-                self._select(settings)
+            case orders.SelectVoice(settings):
+                if self._wanted is not None:
+                    self._wanted = settings
+                else:  # preparing takes longer than the lead, and would interrupt running speech
+                    self.voice.select(settings, warm=self._utterance is None)
             case UseDevice(name):
                 self._use_loudspeaker(name)
-            case SayWords(reply) if reply.ending is None:
+            case orders.SayWords(reply) if reply.ending is None:
                 self._say(self._open(reply, order.language), order)
-            case GetVoiceReady(language):
-                self._voice.get_ready(language)
-            case Audition(reply) if reply.ending is None:
+            case orders.GetVoiceReady(language):
+                self.voice.get_ready(language)
+            case orders.Audition(reply) if reply.ending is None:
                 self._audition(order)
-            case Unsay(reply) if self._utterance and self._utterance.reply is reply:
+            case orders.Unsay(reply) if self._utterance and self._utterance.reply is reply:
                 self._drop()
-            case SayWords() | Unsay() | Audition():
+            case orders.SayWords() | orders.Unsay() | orders.Audition():
                 pass
-            case Sound(on):
+            case orders.Sound(on):
                 self._look_again()
                 self._ring.switch(on)
             case Resume(turn):
@@ -113,34 +96,28 @@ class SpeechWorker(Actor[SpeechOrder]):
             case _:
                 assert_never(order)
 
-    def _select(self, settings: SpeechSettings) -> None:
-        if self._wanted is not None:
-            self._wanted = settings
-        else:
-            # Preparing takes longer than the lead, and would interrupt running speech.
-            self._voice.select(settings, warm=self._utterance is None)
-
     def _load_wanted(self) -> None:
         """Load the last choice, as nothing is being spoken."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
-            self._voice.load(wanted)
+            self.voice.load(wanted)
 
     def _use_loudspeaker(self, name: str) -> None:
         try:
             loudspeaker = self._factories.loudspeaker(name)
         except DeviceError as error:
             self._tell(Failed.of(error, Part.LOUDSPEAKER))
-            if not self._loudspeakers.is_awaited:
-                self._replace_loudspeaker(self._loudspeakers.fallback(name), instead=True)
+            if self._loudspeakers.return_by is None:
+                other = self._loudspeakers.default() if name else SilentLoudspeaker()
+                self._replace_loudspeaker(other, instead=True)
         else:
-            self._loudspeakers.stop_waiting()
+            self._loudspeakers.return_by = None
             self._replace_loudspeaker(loudspeaker)
 
     def _look_again(self) -> None:
         """Before a reply, check whether a missing loudspeaker is back."""
         if isinstance(self._controls.loudspeaker, SilentLoudspeaker):
-            loudspeaker = self._loudspeakers.fallback("the silent one")
+            loudspeaker = self._loudspeakers.default()
             if not isinstance(loudspeaker, SilentLoudspeaker):
                 self._replace_loudspeaker(loudspeaker)
 
@@ -162,11 +139,11 @@ class SpeechWorker(Actor[SpeechOrder]):
             return
         utterance.session.close()
         utterance.session = Unspoken(ended=utterance.ended)
-        utterance.playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        utterance.playback = _to_be_read(loudspeaker)
         utterance.starved = False
         utterance.reply.begin(utterance.playback)
 
-    def _say(self, utterance: Utterance, more: SayWords) -> None:
+    def _say(self, utterance: Utterance, more: orders.SayWords) -> None:
         for word in more.words:
             utterance.words.append(word)
             utterance.session.push(word)
@@ -184,7 +161,13 @@ class SpeechWorker(Actor[SpeechOrder]):
         if self._utterance:
             self._end(self._utterance.reply, Ending.SUPERSEDED)  # a preview; a reply has ended
         self._make_room(reply)
-        self._utterance = self._begin(reply, language, self._controls.loudspeaker)
+        loudspeaker = self._controls.loudspeaker
+        if isinstance(loudspeaker, SilentLoudspeaker):
+            self._utterance = Utterance(reply, Unspoken(), _to_be_read(loudspeaker))
+        else:
+            session = self.voice.open(language)
+            playback = Playback(loudspeaker, self.voice.sample_rate)
+            self._utterance = Utterance(reply, session, playback)
         reply.begin(self._utterance.playback)
         return self._utterance
 
@@ -194,7 +177,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         self._look_again()
         self._reply = reply
 
-    def _audition(self, order: Audition) -> None:
+    def _audition(self, order: orders.Audition) -> None:
         if self._utterance and self._utterance.reply.ending is None:
             self._end(order.reply, Ending.SUPERSEDED)
             return
@@ -202,18 +185,11 @@ class SpeechWorker(Actor[SpeechOrder]):
         loudspeaker = self._controls.loudspeaker
         if isinstance(loudspeaker, SilentLoudspeaker):
             raise DeviceError("No loudspeaker is connected.", hint="Connect one, and try again.")
-        session = self._voice.audition(order.voice)
-        playback = Playback(loudspeaker, self._voice.sample_rate)
+        session = self.voice.audition(order.voice)
+        playback = Playback(loudspeaker, self.voice.sample_rate)
         self._utterance = Utterance(order.reply, session, playback, rate=order.rate)
         order.reply.begin(playback)
-        self._say(self._utterance, SayWords(order.reply, order.words, last=True))
-
-    def _begin(self, reply: Reply, language: str, loudspeaker: Loudspeaker) -> Utterance:
-        if not isinstance(loudspeaker, SilentLoudspeaker):
-            session = self._voice.open(language)
-            return Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
-        playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
-        return Utterance(reply, Unspoken(), playback)
+        self._say(self._utterance, orders.SayWords(order.reply, order.words, last=True))
 
     def _drop(self) -> None:
         if self._utterance:
@@ -231,7 +207,7 @@ class SpeechWorker(Actor[SpeechOrder]):
 
     def _tick(self) -> float | None:
         utterance = self._utterance
-        if utterance is not None and self._loudspeakers.is_awaited:
+        if utterance is not None and self._loudspeakers.return_by is not None:
             instead = self._loudspeakers.come_back(waits=utterance.reply.ending is None)
             if instead is None:
                 return RETRY_S
@@ -298,7 +274,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         if playback.over:
             self._finish(utterance)
             return 0.0
-        lead_ms = max(self._controls.lead_ms, self._voice.lead_ms)
+        lead_ms = max(self._controls.lead_ms, self.voice.lead_ms)
         if end is None and (
             utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= lead_ms
         ):
@@ -378,7 +354,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         reply = utterance.reply
         self._end(reply, Ending.FAILED if reply.broke else Ending.COMPLETE)
         self._drop()
-        self._voice.warm()  # for a voice that was chosen meanwhile
+        self.voice.warm()  # for a voice that was chosen meanwhile
 
     def _unknown(self, error: Exception) -> EngineError:
         return SynthesisError(
@@ -391,3 +367,7 @@ class SpeechWorker(Actor[SpeechOrder]):
         if reply is not None:
             self._end(reply, Ending.FAILED)
         self._drop()
+
+
+def _to_be_read(loudspeaker: Loudspeaker) -> Playback:
+    return Playback(loudspeaker, loudspeaker.sample_rate, read=True)

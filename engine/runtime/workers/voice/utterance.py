@@ -1,4 +1,4 @@
-"""State of the reply being spoken.
+"""State of the reply being spoken, also without a loudspeaker.
 
 Invariant: belongs to the speaker's thread.
 """
@@ -10,10 +10,35 @@ import numpy as np
 from engine.runtime.turn.breaks import Breaks
 from engine.runtime.turn.playback import FrameCue, Playback
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.text.word import Word
-from engine.tts.base import AudioFrame, Step
+from engine.tts.base import AudioFrame, Finished, Starved, Step
 from engine.tts.rate import PLAIN
+
+
+class Unspoken:
+    """See Breaks."""
+
+    def __init__(self, *, ended: bool = False) -> None:
+        """`ended`: no more words will come."""
+        self.rate: float | None = None
+        self._ended = ended
+
+    def push(self, word: Word) -> None:
+        """Do nothing: it is on the screen already."""
+
+    def end_input(self) -> None:
+        self._ended = True
+
+    def step(self) -> Step:
+        return Finished() if self._ended else Starved()
+
+    def rewind(self, sample: int) -> int | None:
+        """Nothing was made."""
+        return None
+
+    def close(self) -> None:
+        """Nothing to release."""
+
 
 # Minimum lead of a replacement over playback when it takes over: the next frame may take long, and
 # the resampler and the device hold some samples back.

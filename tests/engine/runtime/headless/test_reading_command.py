@@ -113,6 +113,18 @@ def read(
     return begun
 
 
+def export(
+    document: Document,
+    out: Path,
+    model: FakeTts | Factories | None = None,
+    options: ReadingOptions | None = None,
+    watch: Watch | None = None,
+) -> float:
+    factories = model if isinstance(model, Factories) else fakes(model or FakeTts())
+    options = options or ReadingOptions()
+    return export_book(document, out, SETTINGS, options, watch, factories=factories)
+
+
 ALL = ["The book", "One", "Go on now to it all. Do it.", "Stop.", "Two", "a; b", "c; d"]
 ALL += ["Code.", "The end is it."]
 
@@ -194,20 +206,12 @@ def test_a_stated_language_chooses_the_voice(chosen, stated, options, voice, tmp
 def test_a_rate_and_an_unknown_voice(book, tmp_path):
     shelf = Shelf(tmp_path / "documents.json")
     model = FakeTts()
+    nobody = ReadingOptions(voice="Nobody")
     with pytest.raises(InvalidInput, match="Nobody"):
-        read_aloud(
-            PlaceKeeper(book, shelf),
-            SETTINGS,
-            ReadingOptions(voice="Nobody"),
-            factories=fakes(model),
-        )
+        read_aloud(PlaceKeeper(book, shelf), SETTINGS, nobody, factories=fakes(model))
     assert model.closed
-    slow = export_book(
-        book, tmp_path / "s.wav", SETTINGS, ReadingOptions(rate=2.0), factories=fakes(FakeTts())
-    )
-    fast = export_book(
-        book, tmp_path / "f.wav", SETTINGS, ReadingOptions(rate=6.0), factories=fakes(FakeTts())
-    )
+    slow = export(book, tmp_path / "s.wav", options=ReadingOptions(rate=2.0))
+    fast = export(book, tmp_path / "f.wav", options=ReadingOptions(rate=6.0))
     assert slow > fast + 5
 
 
@@ -233,9 +237,7 @@ def test_a_disk_that_refuses_the_place_does_not_stop_the_reading(book, tmp_path,
 def test_a_book_is_exported_with_the_marks_of_its_chapters(suffix, book, tmp_path):
     shares: list[float] = []
     out = tmp_path / f"book{suffix}"
-    seconds = export_book(
-        book, out, SETTINGS, ReadingOptions(), Watch(shares.append), factories=fakes(FakeTts())
-    )
+    seconds = export(book, out, watch=Watch(shares.append))
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     with av.open(str(out)) as file:
@@ -258,8 +260,7 @@ def test_a_book_is_exported_with_the_marks_of_its_chapters(suffix, book, tmp_pat
 def test_the_wave_is_the_speech_of_the_paragraphs_with_pauses_between(book, tmp_path):
     model = FakeTts()
     out = tmp_path / "b.wav"
-    options = ReadingOptions(start=0, end=1)
-    export_book(book, out, SETTINGS, options, factories=fakes(model))
+    export(book, out, model, ReadingOptions(start=0, end=1))
     assert " ".join(model.spoken) == "The book One Go on now to it all. Do it. Stop."
     pcm, rate = soundfile.read(out)
     assert rate == SAMPLE_RATE
@@ -271,12 +272,6 @@ def test_the_wave_is_the_speech_of_the_paragraphs_with_pauses_between(book, tmp_
     assert gaps == pytest.approx([0.7, 0.7, 0.4, 0.4], abs=0.05)
 
 
-def _stopped(export: Callable[[Watch], float], model: FakeTts, words: int) -> list[str]:
-    with pytest.raises(Cancelled):
-        export(Watch(cancelled=lambda: len(model.spoken) >= words))
-    return model.spoken
-
-
 @pytest.mark.parametrize("killed", [False, True])
 def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
     monkeypatch.setattr(recording, "_CHARACTERS", 30)
@@ -285,11 +280,8 @@ def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
     document = open_document(tmp_path / "a.txt")
     out = tmp_path / "a.flac"
 
-    def export(model: FakeTts, watch: Watch | None = None) -> float:
-        return export_book(document, out, SETTINGS, ReadingOptions(), watch, factories=fakes(model))
-
     whole = tmp_path / "whole.flac"
-    seconds = export_book(document, whole, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    seconds = export(document, whole)
     first = FakeTts()
     if killed:
         monkeypatch.setattr(os, "fsync", lambda _: None)
@@ -299,13 +291,14 @@ def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
                 raise Interrupted
 
         with pytest.raises(Interrupted):
-            export(FakeTts(crash))
+            export(document, out, FakeTts(crash))
     else:
+        watch = Watch(cancelled=lambda: "three." in first.spoken)
         with pytest.raises(Cancelled):
-            export(first, Watch(cancelled=lambda: "three." in first.spoken))
+            export(document, out, first, watch=watch)
     assert not out.exists()
     second = FakeTts()
-    assert export(second) == seconds
+    assert export(document, out, second) == seconds
     assert second.spoken[-1] == "four."
     assert "two." not in second.spoken
     np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
@@ -314,25 +307,14 @@ def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
 def test_an_export_that_was_divided_otherwise_goes_on_without_a_word_twice(
     book, tmp_path, monkeypatch
 ):
-    def export(out: Path, model: FakeTts, watch: Watch | None = None) -> None:
-        export_book(book, out, SETTINGS, ReadingOptions(), watch, factories=fakes(model))
-
     monkeypatch.setattr(recording, "_CHARACTERS", 40)
     whole, out, first = tmp_path / "whole.wav", tmp_path / "b.wav", FakeTts()
-    export(whole, FakeTts())
+    export(book, whole)
     with pytest.raises(Cancelled):
-        export(out, first, Watch(cancelled=lambda: "Stop." in first.spoken))
+        export(book, out, first, watch=Watch(cancelled=lambda: "Stop." in first.spoken))
     monkeypatch.setattr(recording, "_CHARACTERS", 10)
-    export(out, FakeTts())
+    export(book, out)
     np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
-
-
-def test_the_parts_of_a_chapter_share_its_text(book, tmp_path, monkeypatch):
-    monkeypatch.setattr(recording, "_CHARACTERS", 10)
-    chapter = book.chapter(0)
-    parts = recording.parts_of(chapter, 0, tmp_path)
-    assert len(parts) > 1
-    assert all(part.chapter is chapter for part in parts)
 
 
 class _SideBySide(FakeTts):
@@ -350,7 +332,7 @@ def _on_two_threads(models: list[FakeTts], monkeypatch) -> Factories:
 
 def test_two_models_record_the_same_book_as_one(book, tmp_path, monkeypatch):
     one, two = tmp_path / "one.wav", tmp_path / "two.wav"
-    export_book(book, one, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    export(book, one)
     meeting = Barrier(2)  # each waits with its first word for that of the other one
 
     models = [_SideBySide(), _SideBySide()]
@@ -358,9 +340,7 @@ def test_two_models_record_the_same_book_as_one(book, tmp_path, monkeypatch):
         spoken = model.spoken
         model.on_word = lambda _, spoken=spoken: meeting.wait(20) if len(spoken) == 1 else None
     shares: list[float] = []
-    watch = Watch(shares.append)
-    factories = _on_two_threads(models, monkeypatch)
-    export_book(book, two, SETTINGS, ReadingOptions(), watch, factories=factories)
+    export(book, two, _on_two_threads(models, monkeypatch), watch=Watch(shares.append))
     assert all(model.spoken and model.closed for model in models)
     np.testing.assert_array_equal(soundfile.read(one)[0], soundfile.read(two)[0])
     assert shares == sorted(shares)
@@ -376,9 +356,8 @@ def test_a_fault_of_one_model_ends_the_export_and_the_other_one_too(
     models = [_SideBySide(), _SideBySide()]
     models[broken].on_word = fail
     out = tmp_path / "b.wav"
-    factories = _on_two_threads(models, monkeypatch)
     with pytest.raises(DeviceError):
-        export_book(book, out, SETTINGS, ReadingOptions(), factories=factories)
+        export(book, out, _on_two_threads(models, monkeypatch))
     assert all(model.closed for model in models)
     assert not out.exists()
 
@@ -391,9 +370,8 @@ def test_a_fault_of_one_model_stops_the_other_one_at_once(book, tmp_path, monkey
 
     models = [_SideBySide(lambda _: has_failed.wait(20)), _SideBySide(fail)]
     models[1].close = has_failed.set
-    factories = _on_two_threads(models, monkeypatch)
     with pytest.raises(DeviceError):
-        export_book(book, tmp_path / "b.wav", SETTINGS, ReadingOptions(), factories=factories)
+        export(book, tmp_path / "b.wav", _on_two_threads(models, monkeypatch))
     assert "it." not in models[0].spoken
 
 
@@ -422,9 +400,8 @@ def test_a_model_that_loads_once_only_records_alone(loads, book, tmp_path, monke
         has_tried.set()
         raise ModelError("No memory.")
 
-    factories = replace(_on_two_threads([model], monkeypatch), synthesiser=load)
     out = tmp_path / "b.wav"
-    seconds = export_book(book, out, SETTINGS, ReadingOptions(), factories=factories)
+    seconds = export(book, out, replace(_on_two_threads([model], monkeypatch), synthesiser=load))
     assert soundfile.info(out).duration == pytest.approx(seconds)
     assert model.spoken[-1] == "it."
     assert substitute.spoken == []
@@ -434,30 +411,22 @@ def test_of_two_exports_at_once_the_second_is_refused_and_the_first_unharmed(boo
     def again(text: str) -> None:
         if text == "end":
             with pytest.raises(InvalidInput, match="already"):
-                export_book(book, out, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+                export(book, out)
 
     out = tmp_path / "b.wav"
     model = FakeTts(again)
-    seconds = export_book(book, out, SETTINGS, ReadingOptions(), factories=fakes(model))
+    seconds = export(book, out, model)
     assert soundfile.info(out).duration == pytest.approx(seconds)
     assert model.spoken[-1] == "it."
 
 
 def test_other_speech_is_not_mixed_with_the_parts_of_a_stopped_export(book, tmp_path):
     first = FakeTts()
+    watch = Watch(cancelled=lambda: "end" in first.spoken)
     with pytest.raises(Cancelled):
-        export_book(
-            book,
-            tmp_path / "b.wav",
-            SETTINGS,
-            ReadingOptions(rate=2.0),
-            Watch(cancelled=lambda: "end" in first.spoken),
-            factories=fakes(first),
-        )
+        export(book, tmp_path / "b.wav", first, ReadingOptions(rate=2.0), watch)
     second = FakeTts()
-    export_book(
-        book, tmp_path / "b.wav", SETTINGS, ReadingOptions(rate=3.0), factories=fakes(second)
-    )
+    export(book, tmp_path / "b.wav", second, ReadingOptions(rate=3.0))
     assert second.spoken[:2] == ["The", "book"]
 
 
@@ -472,7 +441,7 @@ def test_stopped_while_the_file_is_written_there_is_no_file_and_the_old_one_stay
 
     monkeypatch.setattr(reading_command, "write_book", _watched(reading_command.write_book, crash))
     with pytest.raises(Interrupted):
-        export_book(book, out, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+        export(book, out)
     assert out.read_bytes() == b"an older book"
     assert not list(tmp_path.glob(".rubato-*"))
 
@@ -487,7 +456,7 @@ def _watched(write: Callable[..., None], show: Callable[[float], None]) -> Calla
 def test_a_file_that_cannot_be_written_is_refused_before_a_word(name, reason, book, tmp_path):
     model = FakeTts()
     with pytest.raises(InvalidInput, match=reason):
-        export_book(book, tmp_path / name, SETTINGS, ReadingOptions(), factories=fakes(model))
+        export(book, tmp_path / name, model)
     assert model.spoken == []
 
 
@@ -495,7 +464,7 @@ def test_an_export_that_nobody_went_on_with_is_removed(book, tmp_path):
     old = tmp_path / "data" / "reading" / "exports" / "old"
     old.mkdir(parents=True)
     os.utime(old, (1, 1))
-    export_book(book, tmp_path / "b.wav", SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    export(book, tmp_path / "b.wav")
     assert not old.exists()
 
 

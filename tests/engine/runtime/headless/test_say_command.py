@@ -19,9 +19,10 @@ from engine.runtime.headless.offline_synthesis import (
     MOST_CHARACTERS,
     OfflineSynthesis,
     SpeechRequest,
+    constant,
+    parse,
 )
-from engine.runtime.headless.rate_plan import constant, parse
-from engine.runtime.headless.say_command import collect, play, say_with, write_wav
+from engine.runtime.headless.say_command import collect, play, say, write_wav
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
 from engine.translatable import Progress
@@ -41,8 +42,8 @@ def speech(**changes: Any) -> Settings:
 
 def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else_is_asked(tmp_path):
     model, out = FakeTts(), tmp_path / "out.wav"
-    report = say_with(
-        "Go on now to it all.", speech(rate=2.0), SayOptions(out=out), factories(model)
+    report = say(
+        "Go on now to it all.", speech(rate=2.0), SayOptions(out=out), factories=factories(model)
     )
     pcm, sample_rate = soundfile.read(out)
     assert sample_rate == SAMPLE_RATE
@@ -52,15 +53,18 @@ def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else
     assert model.closed
     assert list(tmp_path.iterdir()) == [out]
     options = SayOptions(rate_plan="0:own", out=out)
-    spoken = say_with("Go on now to it all.", speech(rate=2.0), options, factories(FakeTts()))
+    spoken = say("Go on now to it all.", speech(rate=2.0), options, factories=factories(FakeTts()))
     assert spoken.audio_s == 1.5
 
 
 def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path):
     model = FakeTts()
     with pytest.raises(InvalidInput, match="Nobody"):
-        say_with(
-            "Go.", speech(), SayOptions(voice="Nobody", out=tmp_path / "o.wav"), factories(model)
+        say(
+            "Go.",
+            speech(),
+            SayOptions(voice="Nobody", out=tmp_path / "o.wav"),
+            factories=factories(model),
         )
     assert model.closed
 
@@ -73,9 +77,7 @@ def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        say_with(
-            "go " * 500, speech(), SayOptions(out=tmp_path / "o.wav"), factories(model), cancel
-        )
+        say("go " * 500, speech(), SayOptions(out=tmp_path / "o.wav"), cancel, factories(model))
     assert list(tmp_path.iterdir()) == []
     assert 200 < len(model.spoken) < 400
     assert model.closed
@@ -95,17 +97,11 @@ def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_samples_beyond_full_scale_are_clipped(tmp_path):
+def test_samples_beyond_full_scale_are_clipped_and_the_file_says_that_they_are_synthetic(tmp_path):
     out = tmp_path / "out.wav"
     write_wav(out, [np.array([2.0], np.float32), np.array([-2.0, 0.5], np.float32)], RATE)
-    pcm, _ = soundfile.read(out)
-    assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
-
-
-def test_a_file_says_that_its_speech_is_synthetic(tmp_path):
-    out = tmp_path / "out.wav"
-    write_wav(out, [np.zeros(10, np.float32)], RATE)
     with soundfile.SoundFile(out) as file:
+        assert file.read() == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
         assert file.comment == "Synthetic speech, made by Rubato"
 
 
@@ -144,7 +140,7 @@ def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed():
     model = FakeTts()
     real = replace(parts.factories(), synthesiser=lambda settings, progress: model)
     with pytest.raises(DeviceError, match="gone"):
-        say_with("Go on now.", speech(), SayOptions(), real)
+        say("Go on now.", speech(), SayOptions(), factories=real)
     assert loudspeaker.closed
     assert model.closed
 
@@ -162,9 +158,9 @@ def test_the_formant_voice_stands_in_for_the_default_alone(engine, tmp_path, cap
     settings = Settings(speech=SpeechSettings(engine=engine))
     if engine == "voxtream2":  # asked for by name
         with pytest.raises(ModelError, match="missing"):
-            say_with("Go.", settings, SayOptions(out=out), there)
+            say("Go.", settings, SayOptions(out=out), factories=there)
     else:
-        assert say_with("Go.", settings, SayOptions(out=out), there).engine == "fake"
+        assert say("Go.", settings, SayOptions(out=out), factories=there).engine == "fake"
         assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
 
 
@@ -243,7 +239,7 @@ def test_a_long_text_is_begun_long_before_all_of_it_was_read_and_one_without_end
     one = synthesis("go " * 5000, HandClock())
     next(one.frames())
     assert len(one._words) < 100
-    with pytest.raises(InvalidInput, match="too long"):
+    with pytest.raises(InvalidInput, match="200001 characters"):
         synthesis("x" * (MOST_CHARACTERS + 1), HandClock())
 
 
@@ -258,7 +254,7 @@ def test_a_plan_changes_at_its_times():
 NO_PLANS = (
     *("", "3", "0:", ":3", "0:x", "x:3", "0:2,,", "0:2;3:6"),
     *("0:0.5", "0:14", "0:nan", "nan:3", "inf:3", "-1:3"),
-    *("0:2,0:3", "3:2,1:4", ",".join(f"{second}:3" for second in range(2_000))),
+    *("0:2,0:3", "3:2,1:4"),
 )
 
 
@@ -305,11 +301,11 @@ def test_a_text_is_spoken_in_its_language_unless_one_is_chosen(
 ):
     model = Bilingual()
     options = SayOptions(voice, out=tmp_path / "said.wav", language=language)
-    say_with(text, speech(), options, factories(model))
+    say(text, speech(), options, factories=factories(model))
     assert model.spoke == (spoke or model.voices()[0].name)
 
 
 def test_a_language_that_no_voice_speaks_is_refused(tmp_path):
     options = SayOptions(out=tmp_path / "said.wav", language="it")
     with pytest.raises(InvalidInput, match="Italiano"):
-        say_with("Buongiorno.", speech(), options, factories(Bilingual()))
+        say("Buongiorno.", speech(), options, factories=factories(Bilingual()))

@@ -10,7 +10,7 @@ from engine.audio.echo.canceller import Cleaning
 from engine.errors import InvalidInput
 from engine.llm import base as llm
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import Notice, SettingChanged, UseWindow, VoicesChanged
+from engine.messages.events import SettingChanged, UseWindow, VoicesChanged
 from engine.messages.models import FetchModels
 from engine.messages.timers import CancelTimers
 from engine.messages.voices import Comparing, PreviewVoice, TryMicrophone
@@ -135,19 +135,30 @@ def port(
     )
 
 
+STATE = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
+
+
+class Wishes(Actions):
+    """Actions that note what they changed, emitted and posted."""
+
+    def __init__(self, timers: Timers | None = None) -> None:
+        self.changed: list[tuple[str, object]] = []
+        there = port(lambda key, value: self.changed.append((key, value)), STATE)
+        super().__init__(timers or Timers(), there)
+        self.sent = there.sent
+
+
 def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
-    changed: list[tuple[str, object]] = []
     alarm = Timers(clock=lambda: 1.0)
     alarm.start(llm.StartTimer(60.0, "eggs", "Eggs."))
-    state = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), state))
+    wishes = Wishes(alarm)
     wishes.apply(llm.ChangeRate(by=-1.0), turn=1)
     wishes.apply(llm.StartTimer(9.0, "tea", "Tea."), turn=1)
     wishes.undo(2)
     assert len(alarm.timers) == 2
     wishes.undo(1)
     wishes.undo(1)
-    assert changed == [("speech.rate", 3.0), ("speech.rate", 4.0)]
+    assert wishes.changed == [("speech.rate", 3.0), ("speech.rate", 4.0)]
     assert [timer.label for timer in alarm.running()] == ["eggs"]
     wishes.apply(CancelTimers((1,)))
     assert alarm.running() == ()
@@ -155,56 +166,32 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
 
 def test_a_voice_that_was_wished_for_is_undone_to_the_setting_and_to_the_rate_before():
     """The voice that speaks by the setting 'automatic' is not one that somebody chose."""
-    changed: list[tuple[str, object]] = []
-    state = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), state))
+    wishes = Wishes()
     wishes.apply(llm.ChooseVoice("bela"), turn=1)
     wishes.undo(1)
-    assert changed == [("speech.voice", "Bela"), ("speech.voice", ""), ("speech.rate", 4.0)]
+    undone = [("speech.voice", "Bela"), ("speech.voice", ""), ("speech.rate", 4.0)]
+    assert wishes.changed == undone
 
 
 def test_settings_models_and_the_window_are_asked_for_by_words():
-    changed: list[tuple[str, object]] = []
-    there = port(
-        lambda key, value: changed.append((key, value)), llm.AssistantState(4.0, 0.5, "", ())
-    )
-    wishes = Actions(Timers(), there)
+    wishes = Wishes()
     asked = (UseWindow("export"), FetchModels(("kokoro",), use=True))
     for action in (ChangeSetting("window.theme", "dark"), *asked):
         wishes.apply(action, turn=1)
     wishes.undo(1)
-    assert changed == [("window.theme", "dark"), ("window.theme", "system")]
-    assert (there.sent.emitted, there.sent.posted) == ([asked[0]], [asked[1]])
-
-
-@pytest.mark.parametrize(
-    ("said", "before", "note"),
-    [
-        ("normal speed", 4.0, "own pace"),
-        ("slower", 4.0, "slower: 3.3"),
-        ("faster", None, "faster: 4.7"),
-        ("faster", 7.0, "as before: 7.0"),
-    ],
-)
-def test_a_wish_about_the_pace_leaves_a_note(said, before, note):
-    values = {"speech.rate": before}
-    there = port(values.__setitem__, llm.AssistantState(before, 0.5, "", ()))
-    there.settings = lambda: Settings(speech=SpeechSettings(rate=values["speech.rate"]))
-    assert Actions(Timers(), there).apply_spoken_wish(said)
-    assert there.sent.emitted == [Notice(note)]
+    assert wishes.changed == [("window.theme", "dark"), ("window.theme", "system")]
+    assert (wishes.sent.emitted, wishes.sent.posted) == ([asked[0]], [asked[1]])
 
 
 def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
-    changed: list[tuple[str, object]] = []
-    state = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), state))
+    wishes = Wishes()
     wishes.begin(private=True)
     wishes.apply(llm.RememberName("Jo"), turn=1)
-    assert (wishes.person, changed) == ("Jo", [])
+    assert (wishes.person, wishes.changed) == ("Jo", [])
     wishes.begin(private=False)
     assert wishes.person == ""
     wishes.apply(llm.RememberName("Jo"))
-    assert changed == [("person.name", "Jo")]
+    assert wishes.changed == [("person.name", "Jo")]
 
 
 @pytest.fixture
@@ -213,7 +200,7 @@ def own_names(tmp_path, monkeypatch):
 
 
 def test_a_sound_is_learnt_and_forgotten_and_undone_but_not_kept_of_a_private_talk(own_names):
-    wishes = Actions(Timers(), port(lambda key, value: None, llm.AssistantState(4.0, 0.5, "", ())))
+    wishes = Wishes()
     wishes.apply(llm.LearnSound("Niamh", "neev"))
     assert in_force() == (Name("Niamh", "neev"),)
     wishes.apply(llm.LearnSound("Niamh", "nye"), turn=1)

@@ -225,16 +225,6 @@ def test_a_snooze_and_a_paused_alarm_do_not_move_with_the_zone(wall, travel):
     assert alarm.timers[1].due == wall.now + 3600 - 14 * 3600  # 2:00 AM in New York, in Tokyo
 
 
-def test_an_alarm_of_an_older_file_is_for_its_time_of_day(wall, path, travel):
-    travel(BERLIN)
-    time.tzset()
-    path.parent.mkdir()
-    wall.now = at("Europe/Berlin", 2026, 11, 27, 22)
-    old = {"due": at("Europe/Berlin", 2026, 11, 28, 7), "label": "", "text": "", "by_clock": True}
-    path.write_text(json.dumps({"timers": [old]}))
-    assert [each.local for each in loaded(path, wall).timers] == ["2026-11-28T07:00:00"]
-
-
 def test_what_rings_is_not_prolonged_when_the_clock_is_set_back(wall):
     steady = Wall()
     alarm = Timers(clock=wall, steady=steady)
@@ -333,13 +323,6 @@ def test_a_timer_is_all_it_was_after_a_restart(wall, path):
     again = loaded(path, wall)
     assert again.timers == alarm.timers
     assert [timer.remaining_s for timer in again.running()] == [60.0, 60.0]
-
-
-def test_timers_of_an_older_file_get_numbers(wall, path):
-    path.parent.mkdir()
-    old = {"due": 150.0, "label": "tea", "text": "Tea."}
-    path.write_text(json.dumps({"timers": [old, old]}))
-    assert [timer.number for timer in loaded(path, wall).timers] == [1, 2]
 
 
 def test_a_file_is_written_for_its_owner_alone_and_only_when_timers_changed(wall, path):

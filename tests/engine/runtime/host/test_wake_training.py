@@ -91,12 +91,3 @@ def test_a_full_disk_is_told_whenever_it_fills(models, monkeypatch):
     monkeypatch.setattr(wake_training.packages, "fetch", full)
     with pytest.raises(AssetError, match="cannot be saved"):
         learn(PHRASE)
-
-
-def test_without_room_for_it_nothing_is_fetched(models, monkeypatch):
-    fetched: list[object] = []
-    monkeypatch.setattr(wake_training.packages, "fetch", lambda *given: fetched.append(given))
-    monkeypatch.setattr(wake_training, "SPARE_BYTES", 1 << 60)
-    with pytest.raises(AssetError, match="the disk is full"):
-        learn(PHRASE)
-    assert fetched == []

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engine.asr.completeness import Completeness
 from engine.asr.pick import SLOWEST_MS
-from engine.runtime.turn import endpointing, floor
-from engine.runtime.turn.watchdog import TRANSCRIPT_S
+from engine.runtime.turn import floor, waiting
+from engine.runtime.turn.waiting import TRANSCRIPT_S
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Choice, schema
 from engine.text.barge_in_words import NODDING, words
@@ -68,8 +68,8 @@ def test_own_words_are_the_last_ones():
 FROM_OPEN = (Completeness.OPEN, Completeness.UNSURE, Completeness.WHOLE, Completeness.SETTLED)
 PATIENCE = ("quick", "balanced", "patient")
 SPEECH = st.builds(
-    endpointing.Speech,
-    st.floats(0.0, 2 * endpointing.LONGEST_S),
+    waiting.Speech,
+    st.floats(0.0, 2 * waiting.LONGEST_S),
     st.sampled_from([None, *Completeness]),
     st.booleans(),
     st.booleans(),
@@ -77,9 +77,7 @@ SPEECH = st.builds(
 
 
 def after(completeness: Completeness | None, patience: str) -> int:
-    return endpointing.Patience.of(patience).silence_ms(
-        endpointing.Speech(completeness=completeness)
-    )
+    return waiting.Patience.of(patience).silence_ms(waiting.Speech(completeness=completeness))
 
 
 def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_silence():
@@ -90,7 +88,7 @@ def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_s
         silences = [after(completeness, patience) for completeness in FROM_OPEN]
         assert silences == sorted(silences, reverse=True)
         assert after(None, patience) == silences[0]
-        assert silences[-1] > endpointing.PAUSE_MS
+        assert silences[-1] > waiting.PAUSE_MS
     for completeness in Completeness:
         silences = [after(completeness, patience) for patience in PATIENCE]
         assert all(less < more for less, more in pairwise(silences))
@@ -101,18 +99,18 @@ def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_s
 def test_who_speaks_for_too_long_has_ended_at_once_and_who_holds_the_talk_key_never(
     speech, patience
 ):
-    silence_ms = endpointing.Patience.of(patience).silence_ms(speech)
-    assert (silence_ms == endpointing.NEVER_MS) == speech.key_held
-    assert (silence_ms == 0) == (speech.spoken_s >= endpointing.LONGEST_S and not speech.key_held)
+    silence_ms = waiting.Patience.of(patience).silence_ms(speech)
+    assert (silence_ms == waiting.NEVER_MS) == speech.key_held
+    assert (silence_ms == 0) == (speech.spoken_s >= waiting.LONGEST_S and not speech.key_held)
 
 
 @pytest.mark.parametrize("completeness", [None, *Completeness])
 def test_what_is_said_into_a_reply_ends_soon(completeness):
-    speech = endpointing.Speech(1.0, completeness, overlapping=True)
-    assert endpointing.Patience.of("patient").silence_ms(speech) == endpointing.OVERLAP_MS
+    speech = waiting.Speech(1.0, completeness, overlapping=True)
+    assert waiting.Patience.of("patient").silence_ms(speech) == waiting.OVERLAP_MS
 
 
 def test_the_slowest_ears_that_auto_chooses_are_waited_for():
-    slowest_s = (endpointing.OVERLAP_MS + SLOWEST_MS) / 1000
+    slowest_s = (waiting.OVERLAP_MS + SLOWEST_MS) / 1000
     assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
     assert slowest_s < TRANSCRIPT_S

@@ -10,7 +10,7 @@ from engine.messages.words import Ending
 from engine.runtime.turn import log
 from engine.runtime.turn.facts import Delivery, WordBegan
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.word_times import delivered, so_far
+from engine.runtime.turn.record import delivered, so_far
 from engine.text.word import Word
 from tests.engine.llm.skills.asking import BERLIN, in_zone
 

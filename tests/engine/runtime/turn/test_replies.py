@@ -5,7 +5,7 @@ import pytest
 from engine.errors import LanguageModelError
 from engine.messages.events import Failed
 from engine.messages.words import Ending
-from engine.runtime.turn import watchdog
+from engine.runtime.turn import waiting
 from engine.runtime.turn.facts import ReplyGrew
 from engine.runtime.workers import worker
 from tests.engine.runtime.by_hand import HandWorker, Mind, asked
@@ -79,4 +79,4 @@ def test_a_turn_that_stands_still_names_the_part_that_has_something_to_do(deltas
     reply = mind.replies.find(1)
     if deltas:  # else the model has written nothing yet
         mind.do()
-    assert watchdog.fault(1, reply).message.startswith(stalled)
+    assert waiting.fault(1, reply).message.startswith(stalled)

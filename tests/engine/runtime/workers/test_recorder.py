@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.messages.commands import AddVoice
 from engine.messages.events import Event, Failed
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
-from engine.runtime.turn.facts import ClipTaken, Fact
-from engine.runtime.workers import recorder as recorders
+from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.recorder import Recorder, RecorderOrder, Sink
 
 RATE = 16_000
@@ -20,9 +20,9 @@ class Room:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         monkeypatch.setenv("RUBATO_DATA", str(folder))
-        self.events: list[Event | Fact] = []
+        self.events: list[Event | Fact | AddVoice] = []
         self.sink: Sink | None = None
-        self.recorder = Recorder(self.events.append, self._tap)
+        self.recorder = Recorder(self.events.append, self._tap, self.events.append)
         self.folder = folder / "takes"
 
     def _tap(self, sink: Sink | None) -> None:
@@ -58,7 +58,7 @@ def test_a_clip_is_recorded_while_it_is_asked_for(room):
     room.hear(3)
     room.ask(RecordClip(on=False))
     (file,) = room.folder.iterdir()
-    assert room.events[-2:] == [ClipRecording(False, 3.0), ClipTaken(file)]
+    assert room.events[-2:] == [ClipRecording(False, 3.0), AddVoice(file)]
     assert room.sink is None
     room.ask(DropClip())
     assert list(room.folder.iterdir()) == []
@@ -88,14 +88,3 @@ def test_a_folder_that_cannot_be_made_is_reported_once(room):
     assert ended == ClipRecording(False)
     assert isinstance(fault, Failed)
     assert "cannot be made" in fault.message
-
-
-def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room, monkeypatch):
-    monkeypatch.setattr(recorders, "LATE_BLOCKS", 5)
-    room.ask(RecordClip(on=True))
-    for _ in range(50):  # and nothing is written meanwhile
-        room.sink(SECOND, RATE)
-    room.settle()
-    assert room.recorder._offered == 5
-    ended = [event for event in room.events if isinstance(event, ClipRecording) and not event.on]
-    assert [event.ended_by for event in ended] == ["The disk is too slow for the recording."]

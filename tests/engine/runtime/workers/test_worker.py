@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from engine.errors import Cancelled, DeviceError, EngineError, ModelError
-from engine.messages.events import Event, Failed, Loading, Notice, Ready
+from engine.messages.events import Event, Failed, Loading, Ready
 from engine.messages.words import Part
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers import worker as module
@@ -196,17 +196,10 @@ def test_the_one_in_use_is_released_first_only_where_the_files_are_bigger_than_f
     assert bench.open_at_load == [[], beside]
     assert [made.closed for made in bench.made] == [True, False]
     assert bench.running == "two"
-    assert not bench.of(Notice)
 
 
-AGAIN = "The language model from before was loaded again."
-
-
-@pytest.mark.parametrize(
-    ("refused", "running", "notices"),
-    [(["two"], "one", [AGAIN]), (["two", "one"], "skills", [])],
-)
-def test_one_that_was_released_in_vain_is_loaded_again_or_stood_in_for(refused, running, notices):
+@pytest.mark.parametrize(("refused", "running"), [(["two"], "one"), (["two", "one"], "skills")])
+def test_one_that_was_released_in_vain_is_loaded_again_or_stood_in_for(refused, running):
     bench = Bench(size_bytes=BIG)
     bench.take("one", temperature=0.2)
     bench.refused = set(refused)
@@ -216,7 +209,6 @@ def test_one_that_was_released_in_vain_is_loaded_again_or_stood_in_for(refused, 
     told = [failed.message for failed in bench.of(Failed)]
     assert told == [f"{name} does not load." for name in refused]
     assert bench.of(Ready)[-1].instead  # the fault is still there
-    assert [notice.text for notice in bench.of(Notice)] == notices
 
 
 def test_giving_up_leaves_what_runs_and_the_next_choice_is_told_as_ready():

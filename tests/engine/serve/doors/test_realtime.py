@@ -21,7 +21,7 @@ from engine.errors import TimedOut
 from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
-from engine.runtime.turn.endpointing import Patience
+from engine.runtime.turn.waiting import Patience
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.service import SAMPLE_RATE

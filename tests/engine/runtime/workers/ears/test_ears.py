@@ -15,7 +15,6 @@ from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import WINDOW, SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError, ModelError
 from engine.messages.events import Event, Failed, Levels, Notice, Ready
-from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Fact, InterimTranscript
 from engine.runtime.turn.orders import (
     Attend,
@@ -26,6 +25,7 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UseDevice,
 )
+from engine.runtime.turn.waiting import LONGEST_S, Patience
 from engine.runtime.workers import worker
 from engine.runtime.workers.ears.ears import TOO_SOON, EarJob, Ears
 from engine.runtime.workers.ears.loudness import FAINT

@@ -103,7 +103,7 @@ def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on():
         raise InvalidInput("It will not do.", hint="Another.")
 
     gate, told = asleep_gate(none)
-    assert gate.begin(np.ones(160, np.float32)) is None
+    assert gate.find(np.ones(160, np.float32), begins=True) is None
     assert [fault.message for fault in told if isinstance(fault, Failed)] == ["It will not do."]
 
 
@@ -121,5 +121,5 @@ def test_the_same_settings_again_listen_anew_and_wake_nobody():
     gate.look(10 * SAMPLE_RATE, hands_free=True)
     assert gate.asleep
     assert told == []
-    gate.begin(np.ones(160, np.float32))
+    gate.find(np.ones(160, np.float32), begins=True)
     assert [spotter.heard for spotter in made] == [0, 160]

@@ -1,5 +1,6 @@
 """The synthesiser in use, and how much is kept in the ring for it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -51,12 +52,15 @@ class NotingTts(FakeTts):
         return super().open(voice, seed=seed)
 
 
+def loading(make: Callable[..., FakeTts], tell: Callable[[object], None] = print) -> LoadedVoice:
+    return LoadedVoice(replace(FakeParts().factories(), synthesiser=make), tell)
+
+
 def test_a_model_that_makes_a_voice_is_closed_only_after_that(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     models = [FakeTts(), FakeTts()]
     left = iter(models)
-    factories = replace(FakeParts().factories(), synthesiser=lambda *_: next(left))
-    voice = LoadedVoice(factories, lambda told: None)
+    voice = loading(lambda *_: next(left))
     voice.load(SpeechSettings(engine="espeak"))
     closed = []
 
@@ -65,7 +69,7 @@ def test_a_model_that_makes_a_voice_is_closed_only_after_that(tmp_path, monkeypa
         closed.append(model.closed)
         return Voice("Me", "fake")
 
-    monkeypatch.setattr(loaded_voice, "adopt", learn)
+    monkeypatch.setattr(loaded_voice.voice_lookup, "adopt", learn)
     voice.adopt(tmp_path / "me.wav", "Me")
     assert (closed, models[0].closed, models[1].closed) == ([False], True, False)
     voice.close()
@@ -81,7 +85,7 @@ def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(tmp_path
         loaded.append(settings.engine)
         return FakeTts()
 
-    voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), told.append)
+    voice = loading(load, told.append)
     voice.load(SpeechSettings())
     voice.load(SpeechSettings(seed=3))  # nothing else
     for path in (paths.model_file(), paths.voices_folder() / "af_heart.bin"):
@@ -101,7 +105,7 @@ def test_seed_and_voice_apply_without_loading_and_what_a_model_notes_is_told_onc
         made.append(NotingTts())
         return made[-1]
 
-    voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), told.append)
+    voice = loading(load, told.append)
     voice.load(SpeechSettings(seed=1))
     voice.load(SpeechSettings(seed=2))
     assert [event.text for event in told if isinstance(event, Notice)] == [SLOW]
@@ -135,8 +139,7 @@ def test_a_question_prepares_the_voice_of_its_language_once():
             return (*super().voices(), Voice("Dora", "fake", metadata={"language": "es"}))
 
     model = Noting()
-    factories = replace(FakeParts().factories(), synthesiser=lambda settings, progress: model)
-    voice = LoadedVoice(factories, lambda told: None)
+    voice = loading(lambda *_: model)
     voice.load(SpeechSettings())
     for language in ("en", "es", "en", "es", "fr"):
         voice.get_ready(language)
@@ -145,8 +148,7 @@ def test_a_question_prepares_the_voice_of_its_language_once():
 
 def test_each_language_has_the_voice_that_was_chosen_for_it_from_the_next_session_on():
     model, told = PolyglotTts(), list[Fact | Event]()
-    factories = replace(FakeParts().factories(), synthesiser=lambda *_: model)
-    voice = LoadedVoice(factories, told.append)
+    voice = loading(lambda *_: model, told.append)
     settings = SpeechSettings(engine="espeak")
     voice.load(settings)
     for change in ({}, {"voice_es": "Noel"}, {"voice": "Dora"}, {"voice": "", "voice_es": ""}):
@@ -165,8 +167,7 @@ def test_each_language_has_the_voice_that_was_chosen_for_it_from_the_next_sessio
 
 def test_the_voice_of_the_conversations_language_is_reported():
     told = list[Fact | Event]()
-    factories = replace(FakeParts().factories(), synthesiser=lambda *_: PolyglotTts())
-    voice = LoadedVoice(factories, told.append)
+    voice = loading(lambda *_: PolyglotTts(), told.append)
     voice.get_ready("es")  # before anything has loaded
     voice.load(SpeechSettings(engine="espeak"))
     for language in ("en", "en", "fr", "es"):

@@ -8,9 +8,8 @@ import pytest
 from engine.audio.alarm_sound import BURST_S
 from engine.audio.base import Pcm
 from engine.runtime.turn import reply as reply_file
-from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
-from engine.runtime.turn.reply import Reply
+from engine.runtime.turn.reply import LiveControls, Reply
 from engine.runtime.workers.voice import reserve as reserve_file
 from engine.runtime.workers.voice.orders import SayWords, Sound
 from engine.runtime.workers.voice.ring import PAUSE_S, SPEECH_S, Ring

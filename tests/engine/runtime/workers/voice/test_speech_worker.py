@@ -11,9 +11,8 @@ from engine.messages.events import Event, RateMeasured, Ready
 from engine.messages.words import Ending
 from engine.runtime.turn import reply as reply_file
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
-from engine.runtime.turn.live_controls import DUCKED, LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
-from engine.runtime.turn.reply import Reply
+from engine.runtime.turn.reply import DUCKED, LiveControls, Reply
 from engine.runtime.workers.voice import reserve as reserve_file
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWorker
