@@ -12,31 +12,11 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import Mimi, MimiStream
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable, causal_mask
+from engine.nn.transformer import KvCache
 from engine.tts.phones import SPECIAL, SpecialPhones
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Rotary angles of the three transformers."""
-
-    phone: RotaryTable
-    temporal: RotaryTable
-    depth: RotaryTable
-
-
-def rotary_tables(model: VoxtreamModel) -> Tables:
-    """Return the angles for a model, on its device."""
-    config, device = model.config, model.device
-    return Tables(
-        RotaryTable(config.phone.head_width, device),
-        RotaryTable(config.temporal.head_width, device),
-        RotaryTable(config.depth.head_width, device),
-    )
 
 
 @dataclass(frozen=True)
@@ -54,7 +34,6 @@ class PreparedPrompt:
     """A voice prepared for one model; all sessions share it."""
 
     model: VoxtreamModel
-    tables: Tables
     tokens: Tensor  # [B, Q] ids of the prompt's phones
     places: Tensor  # [P, 2] the first and last of those that each column speaks
     columns: Tensor  # [B, K, P] codes with the acoustic delay
@@ -91,7 +70,7 @@ class PreparedPrompt:
             model = self.model
             none = PhoneRows(look_ahead, model.config.phone_window)
             embedded = model.phone_embeddings(self.tokens)
-            self._rows[look_ahead] = extend(none, embedded, model.phone, self.tables.phone)
+            self._rows[look_ahead] = extend(none, embedded, model.phone)
         return self._rows[look_ahead]
 
     def cache(self, look_ahead: int) -> KvCache:
@@ -133,15 +112,11 @@ class PreparedPrompt:
         start = cache.length
         phones = rows.rows[:, self.places[start:end] - rows.first]  # [B, T, 2, D]
         columns = self.model.columns(phones.sum(dim=2), self.columns[:, :, start:end])
-        mask = causal_mask(start, end - start, columns.device)
-        hidden = self.model.advance(columns, self.tables.temporal.slice(start, end), cache, mask)
-        cache.advance(end - start)
-        return hidden
+        return self.model.temporal.append(columns, cache)[:, -1]
 
 
 def prepare(
     model: VoxtreamModel,
-    tables: Tables,
     codes: Tensor,
     speaker: Tensor,
     special: SpecialPhones = SPECIAL,
@@ -157,4 +132,4 @@ def prepare(
     tokens[:, 0], tokens[:, -1] = special.bos, special.prompt_end
     places = torch.arange(length, device=model.device)[:, None].expand(-1, 2)
     rows = model.speaker_rows(speaker)
-    return PreparedPrompt(model, tables, tokens, places, columns, rows, last, heard)
+    return PreparedPrompt(model, tokens, places, columns, rows, last, heard)

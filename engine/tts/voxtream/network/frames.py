@@ -7,17 +7,16 @@ prompt, phones and controls.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS, Mimi
-from engine.nn.cache import FixedKvCache, KvCache
-from engine.nn.graphs import Graphed
+from engine.nn.graphs import FixedKvCache, Graphed
+from engine.nn.transformer import KvCache
 from engine.tts.voxtream.config import ROWS
-from engine.tts.voxtream.network.model import Controls, VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt, PromptState, Tables
+from engine.tts.voxtream.network.model import Choice, Controls, VoxtreamModel
+from engine.tts.voxtream.prompt import PreparedPrompt, PromptState
 
 
 @dataclass(frozen=True)
@@ -30,28 +29,6 @@ class DrawnFrame:
     pcm: Tensor
 
 
-class FrameMaker(Protocol):
-    """Makes the frames of one passage in order: first() once, then next() for each, at most as many
-    as the temporal transformer's window holds after the prompt.
-    """
-
-    def first(self, opened: PromptState, controls: Tensor) -> int:
-        """Draw the first frame after the prompt. Return its duration token. Its samples come with
-        the next frame, which computes its acoustic codes.
-        """
-        ...
-
-    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> DrawnFrame:
-        """Draw a frame. `phones`: the phone vector [B, D] of the frame before; `said`: the ids of
-        that frame's first and last phone.
-        """
-        ...
-
-    def close(self) -> None:
-        """End the passage, whether it is complete or not."""
-        ...
-
-
 def pack_controls(
     guidance: float, rate_bias: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
 ) -> Tensor:
@@ -61,42 +38,50 @@ def pack_controls(
     return torch.cat((torch.tensor((guidance, *rate_bias)), token_noise[0], code_noise[0]))
 
 
-def _controls(packed: Tensor, tokens: int) -> Controls:
-    rate_bias, rest = packed[1 : 1 + tokens], packed[1 + tokens :]
-    return Controls(packed[0], rate_bias, rest[None, :tokens], rest[None, tokens:])
+def _spread(packed: Tensor, model: VoxtreamModel) -> Controls:
+    """Return the controls of pack_controls() on the model's device."""
+    packed, tokens = packed.to(model.device), model.config.duration_tokens
+    rest = packed[1 + tokens :]
+    return Controls(packed[0], packed[1 : 1 + tokens], rest[None, :tokens], rest[None, tokens:])
 
 
 class EagerFrames:
-    """Makes frames by plain calls, for the CPU. Caches grow with their content."""
+    """Makes frames by plain calls, for the CPU. Caches grow with their content.
+
+    The frames of one passage are made in order: first() once, then next() for each, at most as many
+    as the temporal transformer's window holds after the prompt.
+    """
 
     def __init__(self, prompt: PreparedPrompt, mimi: Mimi) -> None:
         self.prompt = prompt
         self._mimi = mimi
         self._stream = prompt.sound_on(mimi)
-        self._depth = prompt.model.acoustic_memory()
+        self._depth = prompt.model.acoustic_memory(len(prompt.columns))
         self._cache: KvCache | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
     def first(self, opened: PromptState, controls: Tensor) -> int:
-        prompt, model = self.prompt, self.prompt.model
+        """Draw the first frame after the prompt. Return its duration token. Its samples come with
+        the next frame, which computes its acoustic codes.
+        """
         self._cache = opened.cache
-        choice = model.choose(opened.hidden, spread(controls, model))
+        choice = self._choose(opened.hidden, controls)
         # The acoustic codes of the prompt's last frame are known; the released loop computes them
         # again, which costs a third of the first packet.
-        self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
+        self._codes = torch.cat((choice.code, self.prompt.last_acoustic), dim=1)
         return int(choice.token)
 
     def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> DrawnFrame:
-        prompt, model, cache = self.prompt, self.prompt.model, self._cache
-        assert cache is not None, "first() comes first"
-        columns = model.columns(phones[:, None], self._codes[:, :, None].expand(ROWS, -1, -1))
-        rotation = prompt.tables.temporal.slice(cache.length, cache.length + 1)
-        hidden = model.advance(columns, rotation, cache, None)
-        cache.advance(1)
-        choice = model.choose(hidden, spread(controls, model))
-        acoustic = model.acoustic_codes(
-            hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
-        )
+        """Draw a frame. `phones`: the phone vector [B, D] of the frame before; `said`: the ids of
+        that frame's first and last phone.
+        """
+        prompt, model = self.prompt, self.prompt.model
+        assert self._cache is not None, "first() comes first"
+        codes = self._codes[:, :, None].expand(len(phones), -1, -1)
+        columns = model.columns(phones[:, None], codes)
+        hidden = model.temporal.append(columns, self._cache)[:, -1]
+        choice = self._choose(hidden, controls)
+        acoustic = self._acoustic(hidden + prompt.speaker, choice.code, controls)
         spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
         phone_ids = spoken.new_tensor(said).view(1, -1, 1)
@@ -104,26 +89,29 @@ class EagerFrames:
         return DrawnFrame(int(choice.token), pcm[0, 0].float().cpu())
 
     def close(self) -> None:
+        """End the passage, whether it is complete or not."""
         self._cache = None
 
+    def _choose(self, hidden: Tensor, controls: Tensor) -> Choice:
+        model = self.prompt.model
+        return model.choose(hidden, _spread(controls, model))
 
-def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
-    """Return the controls of pack_controls() on the model's device."""
-    return _controls(packed.to(model.device), model.config.duration_tokens)
+    def _acoustic(self, hidden: Tensor, semantic: Tensor, controls: Tensor) -> Tensor:
+        return self.prompt.model.acoustic_codes(hidden, semantic, self._depth)
 
 
 class GraphFrames:
-    """Makes frames by replaying one graph over buffers that stay in place, for CUDA.
+    """Makes the same frames by replaying one graph over buffers that stay in place, for CUDA.
 
     Capturing takes seconds, so one object serves many utterances in turn: serve() begins one,
     close() returns the object through `hand_back`.
     """
 
     def __init__(
-        self, model: VoxtreamModel, tables: Tables, mimi: Mimi, hand_back: "HandBack"
+        self, model: VoxtreamModel, mimi: Mimi, hand_back: Callable[["GraphFrames"], None]
     ) -> None:
         config, device, dtype = model.config, model.device, model.dtype
-        self._model, self._tables, self._mimi, self._hand_back = model, tables, mimi, hand_back
+        self._model, self._mimi, self._hand_back = model, mimi, hand_back
         self._stream = mimi.open()
         self._cache = FixedKvCache(config.temporal, ROWS, config.audio_window, device, dtype)
         self._depth = model.acoustic_memory()
@@ -151,7 +139,7 @@ class GraphFrames:
         assert self._prompt is not None, "serve() comes first"
         model = self._model
         self._cache.load(opened.cache)
-        choice = model.choose(opened.hidden, spread(controls, model))
+        choice = model.choose(opened.hidden, _spread(controls, model))
         self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
         return int(choice.token)
 
@@ -160,32 +148,29 @@ class GraphFrames:
         self._said.copy_(torch.tensor(said).view(1, -1, 1))
         self._controls.copy_(controls)  # free: the frame before was waited for
         self._steering.copy_(self._controls, non_blocking=True)
-        (out,) = self._graph()
-        host = out.cpu()  # the frame's only sync
+        host = self._graph().cpu()  # the frame's only sync
         return DrawnFrame(int(host[FRAME_SAMPLES]), host[:FRAME_SAMPLES].clone())
 
     def close(self) -> None:
         self._prompt = None
         self._hand_back(self)
 
-    def _frame(self) -> tuple[Tensor]:
+    def _frame(self) -> Tensor:
         """Return samples and token, [S + 1]. This function is captured; it reads and writes only
         the buffers above.
         """
         model, codes = self._model, self._codes
         columns = model.columns(self._phones[:, None], codes[:, :, None].expand(ROWS, -1, -1))
-        rotation = self._tables.temporal.pick(self._cache.position)
-        hidden = model.advance(columns, rotation, self._cache, self._cache.mask())
-        choice = model.choose(hidden, _controls(self._steering, model.config.duration_tokens))
-        acoustic = model.acoustic_codes(
-            hidden + self._speaker, choice.code, self._tables.depth, self._depth
-        )
+        rotation = model.temporal.rotary.pick(self._cache.position)
+        hidden = model.temporal(columns, rotation, self._cache, self._cache.mask())[:, -1]
+        choice = model.choose(hidden, _spread(self._steering, model))
+        acoustic = model.acoustic_codes(hidden + self._speaker, choice.code, self._depth)
         codebooks = torch.cat((codes[:, :1], acoustic), dim=1)
         pcm = self._mimi.decode_frame(self._stream, codebooks[:, :, None], self._said)
         codes.copy_(torch.cat((choice.code, acoustic), dim=1))
         # Clamped for the warm-up; first() sets the real position.
         self._cache.position.add_(1).clamp_(max=self._cache.capacity)
-        return (torch.cat((pcm[0, 0].float(), choice.token[0].float())),)
+        return torch.cat((pcm[0, 0].float(), choice.token[0].float()))
 
 
-HandBack = Callable[[GraphFrames], None]
+FrameMaker = EagerFrames | GraphFrames
