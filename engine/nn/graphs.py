@@ -74,9 +74,8 @@ class FixedKvCache:
         dtype: torch.dtype,
     ) -> None:
         stored = math.ceil(capacity / ALIGNMENT) * ALIGNMENT
-        shape = (config.layers, batch, config.kv_heads, stored, config.head_width)
-        self._keys = torch.zeros(shape, device=device, dtype=dtype)
-        self._values = torch.zeros(shape, device=device, dtype=dtype)
+        shape = (2, config.layers, batch, config.kv_heads, stored, config.head_width)
+        self._keys, self._values = torch.zeros(shape, device=device, dtype=dtype)
         self._steps = torch.arange(stored, device=device)
         self.capacity = capacity
         self.position = torch.zeros(1, device=device, dtype=torch.int64)

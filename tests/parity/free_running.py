@@ -24,9 +24,8 @@ from engine.tts.phones import MARKS, PhoneTable
 from engine.tts.voxtream.config import EDITIONS, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.files.paths import VOXTREAM2_1
-from engine.tts.voxtream.network.frames import EagerFrames
+from engine.tts.voxtream.network.frames import EagerFrames, PromptState, prepare
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PromptState, prepare
 from engine.tts.voxtream.session import VoxtreamParts, VoxtreamSession
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 

@@ -21,8 +21,8 @@ from engine.text.phonemes import PhonedWord
 from engine.tts.papers.session import WordPlaces
 from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.config import DurationToken, VoxtreamGeneration
+from engine.tts.voxtream.network.frames import PreparedPrompt
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from engine.tts.voxtream.prompt import PreparedPrompt
 
 LAST_FRAMES: Final = 38  # 3 s; a passage in the last frames of a full window ends with a word
 LAST_PHONES: Final = 2  # the end rule watches the last two phones

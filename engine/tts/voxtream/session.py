@@ -29,9 +29,8 @@ from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, SyllableMeter, paced
 from engine.tts.session import ANY_RATE
 from engine.tts.voxtream.config import DURATION_TOKENS, VoxtreamGeneration
-from engine.tts.voxtream.network.frames import FrameMaker, pack_controls
+from engine.tts.voxtream.network.frames import FrameMaker, PreparedPrompt, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import (
     FASTEST,
     RATE_TABLE,

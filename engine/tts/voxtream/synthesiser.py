@@ -23,8 +23,13 @@ from engine.tts.speaker.recording import SpeakerEncoder, recipe_version, resampl
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import UNBOUNDED
 from engine.tts.voxtream.files.paths import VOXTREAM2
-from engine.tts.voxtream.network.frames import EagerFrames, FrameMaker, GraphFrames
-from engine.tts.voxtream.prompt import PreparedPrompt, prepare
+from engine.tts.voxtream.network.frames import (
+    EagerFrames,
+    FrameMaker,
+    GraphFrames,
+    PreparedPrompt,
+    prepare,
+)
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import VoxtreamParts, VoxtreamSession
 

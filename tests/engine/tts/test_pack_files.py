@@ -45,7 +45,7 @@ SYSTEMS: dict[str, Any] = {
     "starter": VoxtreamPackConfig(
         "mine", STARTER.voice, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
     ),
-    "voxtream": Voxtream1PackConfig("mine", VOXTREAM, Voxtream1Generation()),
+    "voxtream": Voxtream1PackConfig("mine", VOXTREAM, Voxtream1Generation(), "0" * 64),
 }
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
 ALL = [*SYSTEMS]

@@ -30,9 +30,8 @@ from engine.tts.voxtream.config import (
     ModelConfig,
     check_shape,
 )
-from engine.tts.voxtream.network.frames import EagerFrames
+from engine.tts.voxtream.network.frames import EagerFrames, PreparedPrompt
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.script import Span, VoxtreamScript
 from engine.tts.voxtream.session import FrameSession
 
@@ -59,7 +58,7 @@ class Voxtream1Generation:
 
 
 # Keys of the network of acoustic codes. The paper takes it from another model, CSM, without
-# training it (VoXtream, 3.1); so may a pack, from the built-in voice.
+# training it (VoXtream, 3.1); so does a pack, from the built-in voice.
 FROZEN: Final = ("audio_embeddings.", "audio_head", "dep_former.")
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 
@@ -71,8 +70,8 @@ class Voxtream1PackConfig:
     name: str
     shape: ModelConfig
     generation: Voxtream1Generation
+    frozen: str  # hash of the FROZEN tensors of the built-in voice
     system: str = NAME
-    frozen: str = ""  # hash of the FROZEN tensors of the built-in voice; "" = in the pack itself
 
     def check(self) -> None:
         """Raise ValueError for values that do not fit each other."""

@@ -3,7 +3,7 @@
     config.json   system, name, shape, generation       phones.json   ids of phones
     voice.safetensors   codec.safetensors   voices/   CARD.md
 
-Its depth transformer may be the built-in voice's, which is then not in the pack.
+Its depth transformer is the built-in voice's, which is not in the pack.
 
 Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
@@ -41,8 +41,8 @@ from engine.tts.voxtream.config import GENERATION
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights, precision_on
 from engine.tts.voxtream.files.pack import VoxtreamPackConfig, target
 from engine.tts.voxtream.files.paths import NAME as STARTER
+from engine.tts.voxtream.network.frames import PreparedPrompt
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
-from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.voxtream1.session import (
     FROZEN,
     NAME,
@@ -109,16 +109,10 @@ class _CombinedWeights:
 
 
 @contextmanager
-def _weights(
-    folder: Path, config: Voxtream1PackConfig
-) -> Iterator[PublishedFile | _CombinedWeights]:
+def _weights(folder: Path, config: Voxtream1PackConfig) -> Iterator[_CombinedWeights]:
     """Open the weights of a pack. ModelError when they are incomplete, or when the pack was made
     with another built-in voice.
     """
-    if not config.frozen:
-        with PublishedFile(folder / VOICE_FILE, config.shape) as own:
-            yield own
-        return
     built_in = resource(STARTER)
     if frozen_hash(built_in / VOICE_FILE) != config.frozen:
         raise ModelError(

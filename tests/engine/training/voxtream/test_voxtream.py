@@ -33,9 +33,9 @@ from engine.training.voxtream.losses import (
 )
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids
 from engine.tts.voxtream.config import VoxtreamGeneration
+from engine.tts.voxtream.network.frames import prepare
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import extend
-from engine.tts.voxtream.prompt import prepare
 from engine.tts.voxtream.script import Span, VoxtreamScript
 from engine.tts.voxtream.voxtream1 import synthesiser as original_synthesiser
 from engine.tts.voxtream.voxtream1.session import TOKENS
