@@ -134,7 +134,7 @@ def _source(asset: str) -> Iterator[dict[str, Any]]:
         yield content
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ModelError(
-            "{file} cannot be converted: {error}.", hint=REFETCH, file=file, error=error
+            "{file} cannot be used: {error}.", hint=REFETCH, file=file, error=error
         ) from error
 
 
