@@ -34,7 +34,7 @@ def tensors_hash(file: Path, wanted: Callable[[str], bool]) -> str:
             for name in sorted(filter(wanted, handle.keys())):
                 digest.update(name.encode())
                 digest.update(handle.get_tensor(name).tobytes())
-    except (OSError, SafetensorError) as error:
+    except (OSError, TypeError, SafetensorError) as error:  # TypeError: bfloat16
         raise ModelError(
             "The codec file {file} is damaged: {error}.", hint=REINSTALL, file=file, error=error
         ) from error

@@ -3,7 +3,7 @@ fixed.
 
 A decoder with a pitch source also learns the pitch. A critic (a GAN discriminator of spectra) joins
 later in the schedule. The decoder's input also contains the phones of each frame
-(engine/codec/text_aware.py), but only those that a session knows: none for a prompt; in a pause the
+(engine/codec/small.py), but only those that a session knows: none for a prompt; in a pause the
 last phone, or silence at the end of a text.
 
 In use, the decoder gets only codes that the voice drew, and those of the later codebooks are mostly

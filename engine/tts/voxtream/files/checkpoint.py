@@ -105,7 +105,7 @@ def load_weights(
     model.phone_embeddings.weight = fill.weight("phone_embeddings.weight")
     model.audio_embeddings.weight = fill.weight("audio_embeddings.weight")
     model.speaker_projection.weight = fill.weight("spk_emb_proj.weight")
-    model.semantic_head = fill.linear(source.take("sem_head.weight"), heads)
+    setattr(model, "semantic_head", fill.linear(source.take("sem_head.weight"), heads))  # noqa: B010
     if precision is Precision.FLOAT:
         model.phone = fill.stack("phone", config.phone)
         model.temporal = fill.stack("temporal", config.temporal)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from engine.nn.packed.product_graph import PackedLinear
 from engine.nn.packed.stack_graph import PackedTransformer
 from engine.nn.sampling import draw_nucleus, draw_top, guide
 from engine.nn.transformer import Embedding, KvCache, Linear, Transformer
@@ -56,9 +55,7 @@ class VoxtreamModel(nn.Module):
         self.phone_embeddings = Embedding(config.phone_vocabulary, width)
         self.audio_embeddings = Embedding(vocabulary * config.codebooks, width)
         self.speaker_projection = Linear(config.speaker_width, width)
-        self.semantic_head: Linear | PackedLinear = Linear(
-            width, config.duration_tokens * vocabulary
-        )
+        self.semantic_head = Linear(width, config.duration_tokens * vocabulary)
         self.acoustic_heads = nn.ModuleList(
             Linear(width, vocabulary) for _ in range(config.codebooks - 1)
         )
