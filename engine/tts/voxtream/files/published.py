@@ -159,7 +159,6 @@ def _settings(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for file in (folder / CONFIG, folder / GENERATOR):
         table = _optional(file)
-        _check_tokens(file, table)
         try:
             for key, kind in _KINDS.items():
                 if table.get(key) is not None:
@@ -171,16 +170,6 @@ def _settings(folder: Path) -> dict[str, Any]:
 
 def _optional(file: Path) -> dict[str, Any]:
     return read_object(file) if file.is_file() else {}
-
-
-def _check_tokens(file: Path, table: Mapping[str, Any]) -> None:
-    """Raise ModelError if the file's duration tokens differ from ours."""
-    named = table.get("phoneme_index_map")
-    if not isinstance(named, dict) or not all(isinstance(row, list) for row in named.values()):
-        return  # for training: phones by name
-    ours = {str(n): [token.shift, token.phones] for n, token in enumerate(DURATION_TOKENS)}
-    if named != ours:
-        raise _unusable(file, f"'phoneme_index_map' is {named}, expected {ours}")
 
 
 def _edition(

@@ -73,9 +73,6 @@ def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path):
         "spk_proj_weight": 1.2, "min_look_ahead_phones": 4, "frame_repeat_counter": 30,
         "spk_rate_window_sec": 2.0, "normalize_prompt_loudness": True, "prompt_loudness_lufs": -27,
         "hf_token": None,
-        "phoneme_index_map": {
-            "0": [0, 1], "1": [0, 2], "2": [1, 1], "3": [1, 2], "4": [2, 1], "5": [2, 2]
-        },
     }  # fmt: skip
     wanted = {
         "temperature": 0.8, "top_codes": 7, "nucleus": 0.95, "semantic_guidance": 1.7,
