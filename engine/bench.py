@@ -112,7 +112,7 @@ def instruments() -> Instruments:
 
 def load_published(device: str, precision: str) -> TtsModel:
     """The best edition of VoXtream2 that was fetched. ModelError when there is none."""
-    from engine.tts.voxtream.files.loading import load_to_measure  # imports torch
+    from engine.tts.voxtream.files.pack import load_to_measure  # imports torch
 
     return load_to_measure(device, precision)
 

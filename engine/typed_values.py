@@ -7,6 +7,7 @@ into an error of their own.
 
 import json
 import tomllib
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -105,13 +106,20 @@ def build(
 
 def typed(kind: Any, value: object, path: str, *, defaults: bool = True) -> Any:  # Any: a `kind`
     """Return the value as a `kind`: one plain type or several ('int | None'), an enum, a dataclass,
-    or a tuple of these. WrongValue.
+    or a tuple or mapping of these, the latter with the keys float() or str() makes. WrongValue,
+    ValueError for a key.
     """
     if is_dataclass(kind):
         assert isinstance(kind, type)
         return build(kind, value, path, defaults=defaults)
     if get_origin(kind) is tuple:
         return _tuple(get_args(kind), value, path, defaults=defaults)
+    if get_origin(kind) is Mapping and isinstance(value, dict):
+        of_key, of_item = get_args(kind)
+        return {
+            of_key(key): typed(of_item, item, f"{path}.{key}", defaults=defaults)
+            for key, item in value.items()
+        }
     kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
     if type(value) in kinds:  # not isinstance(): a bool is an int only to Python
         return value
@@ -145,12 +153,3 @@ def _fraction(value: int) -> float:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"
-
-
-def drop_settled(table: Any, **settled: object) -> None:
-    """Remove keys that older files have and that can have one value only. ValueError for another
-    value.
-    """
-    for key, value in settled.items():
-        if isinstance(table, dict) and table.pop(key, value) != value:
-            raise ValueError(f"'{key}' can only be {value!r}")

@@ -18,17 +18,20 @@ import torch
 from moshi.utils.compile import no_compile, no_cuda_graph
 from safetensors import SafetensorError
 from torch import Tensor, nn
+from torch.nn import functional
 
-from engine.codec.products import DECODING, ENCODING, quicken
 from engine.errors import ModelError
-from engine.nn.weights_file import not_finite
+from engine.nn.transformer import Linear
+from engine.nn.weights_file import check_finite
 
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
 NOTHING = -1  # the phone of a frame whose phones are unknown
 PHONE_ROWS = 2  # the first and the last phone of a frame
-_CPU = torch.device("cpu")
+ENCODING = ("encoder", "encoder_transformer", "downsample")
+DECODING = ("decoder", "decoder_transformer", "upsample")
+FEW = 32  # output columns; up to this many, a convolution is faster as a product
 _SWITCHED_OFF = ExitStack()  # never left
 
 
@@ -110,23 +113,25 @@ class Mimi:
             if phones is None:
                 phones = codes.new_full((len(codes), PHONE_ROWS, codes.shape[2]), NOTHING)
             codes = torch.cat((codes, phones), dim=1)
-        with self._resumed(stream):
+        with resumed(self._model, stream):
             pcm: Tensor = self._model.decode(codes)
         return pcm
 
     @torch.inference_mode()
     def restart(self, stream: MimiStream) -> None:
         """Reset a stream without moving its tensors."""
-        with self._resumed(stream):
+        with resumed(self._model, stream):
             self._model.reset_streaming()
 
-    @contextmanager
-    def _resumed(self, stream: MimiStream) -> Iterator[None]:
-        self._model.set_streaming_state(stream.states)
-        try:
-            yield
-        finally:
-            self._model.set_streaming_state(dict.fromkeys(stream.states))
+
+@contextmanager
+def resumed(model: Any, stream: MimiStream) -> Iterator[None]:
+    """Attach a stream to moshi's modules for one call."""
+    model.set_streaming_state(stream.states)
+    try:
+        yield
+    finally:
+        model.set_streaming_state(dict.fromkeys(stream.states))
 
 
 def _encoding_half(model: nn.Module) -> nn.Module:
@@ -147,8 +152,7 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
 
     def make() -> Any:
         model = _frozen(get_mimi(str(file), device=device, num_codebooks=codebooks))
-        if key := not_finite(model.state_dict().items()):
-            raise ValueError(f"'{key}' holds NaN or infinity")
+        check_finite(model.state_dict().items())
         return model
 
     if not file.is_file():
@@ -168,3 +172,64 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
 
 def _frozen(model: nn.Module) -> nn.Module:
     return model.eval().requires_grad_(False)
+
+
+# ---------------------------------------------------------------------- layers as plain products
+
+# For the few columns that a single frame has. torch's convolutions are made for long signals: with
+# two columns its transposed convolution takes the slow path and spends 80 ms of one core where the
+# product itself needs 3. A replaced layer computes what it replaced, to rounding.
+
+
+class ProductConv(nn.Conv1d):
+    """A convolution that is one product while the signal is short."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        reach = (self.kernel_size[0] - 1) * self.dilation[0] + 1
+        columns = (x.shape[2] - reach) // self.stride[0] + 1
+        if columns > FEW:
+            return super().forward(x)
+        pieces = x.unfold(2, reach, self.stride[0])[..., :: self.dilation[0]]  # [B, C, T, k]
+        rows = pieces.transpose(1, 2).flatten(2)  # what each column is computed from [B, T, C k]
+        return functional.linear(rows, self.weight.flatten(1), self.bias).transpose(1, 2)
+
+
+class ProductConvTranspose(nn.ConvTranspose1d):
+    """An upsampling convolution as one product and the sum of two shifted halves."""
+
+    def __init__(self, origin: nn.ConvTranspose1d) -> None:
+        nn.Module.__init__(self)
+        self.stride, self.kernel_size = origin.stride, origin.kernel_size
+        self.out_channels, self.groups = origin.out_channels, origin.groups
+        self.in_channels, self.bias = origin.in_channels, origin.bias
+        # [C_out k, C_in]: column t of the input gives k samples of every output channel.
+        spread = origin.weight.detach().permute(1, 2, 0).flatten(0, 1).contiguous()
+        self.product = Linear(spread.shape[1], spread.shape[0])
+        self.product.weight = nn.Parameter(spread, requires_grad=False)
+
+    def forward(self, x: Tensor, output_size: list[int] | None = None) -> Tensor:
+        batch, _, length = x.shape
+        step = self.stride[0]
+        spread = self.product(x.transpose(1, 2))  # [B, T, C_out 2 step]
+        halves = spread.view(batch, length, self.out_channels, 2, step)
+        out = x.new_zeros(batch, self.out_channels, length + 1, step)
+        out[:, :, :length] = halves[:, :, :, 0].transpose(1, 2)
+        out[:, :, 1:] += halves[:, :, :, 1].transpose(1, 2)
+        flat = out.flatten(2)  # [B, C_out, (T + 1) step]
+        return flat if self.bias is None else flat + self.bias[:, None]
+
+
+def quicken(model: nn.Module) -> None:
+    """Replace the layers of a codec's decoding half (on the CPU) that are slow for single frames.
+
+    The encoding half stays as it is: it runs once per voice and its codes should be exact.
+    No stream may have been opened yet.
+    """
+    for name, module in list(model.named_modules()):
+        if name.startswith(ENCODING):
+            continue
+        if isinstance(module, nn.ConvTranspose1d):
+            if module.groups == 1 and module.kernel_size[0] == 2 * module.stride[0]:
+                model.set_submodule(name, ProductConvTranspose(module))
+        elif isinstance(module, nn.Conv1d) and module.groups == 1:
+            module.__class__ = ProductConv

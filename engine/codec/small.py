@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import torch
+from moshi.models.compression import MimiModel
+from moshi.modules.transformer import ProjectedTransformer
+from moshi.quantization.vq import SplitResidualVectorQuantizer
+from torch import Tensor, nn
 
-from engine.codec.mimi import SAMPLE_RATE, Mimi
-from engine.codec.products import ENCODING
+from engine.codec.mimi import ENCODING, NOTHING, PHONE_ROWS, SAMPLE_RATE, Mimi
 from engine.codec.small_parts import SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
@@ -23,6 +26,7 @@ from engine.translatable import Translatable
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
+GAIN: Final = 30.0  # of the phones: small weights would take long to reach the size of latents
 REINSTALL: Final = Translatable("Install the program again.")
 
 
@@ -44,14 +48,29 @@ class SmallCodecConfig:
     encodes: bool = True  # False: it is a decoder alone, for voices that no recording can make
 
 
+class TextAwareMimi(MimiModel):
+    """A Mimi whose decoder also gets the phones of each frame: codes [B, K + PHONE_ROWS, T] ->
+    samples; ids of a frame's first and last phone, the last rows, from NOTHING to `phones` - 1.
+
+    Codes lose some of the sounds, but a speech synthesiser knows them exactly (a text-aware
+    decoder, as in TaDiCodec, Wang et al. 2025). A frame with the phones NOTHING is decoded from its
+    codes alone.
+    """
+
+    def __init__(self, *parts: Any, phones: int, **sizes: Any) -> None:
+        """In a new network the phones have no effect."""
+        super().__init__(*parts, **sizes)
+        self.phones = nn.Embedding(phones - NOTHING, self.dimension, padding_idx=0)
+        nn.init.zeros_(self.phones.weight)
+
+    def decode_latent(self, codes: Tensor) -> Tensor:
+        latents: Tensor = super().decode_latent(codes[:, :-PHONE_ROWS])
+        said: Tensor = self.phones(codes[:, -PHONE_ROWS:] - NOTHING).sum(dim=1)  # [B, T, D]
+        return latents + GAIN * said.transpose(1, 2)
+
+
 def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no types
     """Return the network with new weights, in training mode."""
-    from moshi.models.compression import MimiModel  # slow to import
-    from moshi.modules.transformer import ProjectedTransformer
-    from moshi.quantization.vq import SplitResidualVectorQuantizer
-
-    from engine.codec.text_aware import TextAwareMimi
-
     width = config.width
     quantiser = SplitResidualVectorQuantizer(
         dimension=width // 2,
@@ -103,7 +122,7 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """Return the shape in a file. ModelError if it is missing or not a shape of this codec."""
     try:
-        return read_shape(SmallCodecConfig, text, settled={"decoder": "source"})
+        return read_shape(SmallCodecConfig, text, ignore_unknown=True)
     except ValueError as error:
         raise ModelError(
             "{file} is no codec of this program: {error}.", hint=REINSTALL, file=file, error=error

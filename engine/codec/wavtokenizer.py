@@ -72,6 +72,10 @@ class WavTokenizerDecoder(nn.Module):
         magnitudes = logs.exp().clamp(max=_LARGEST_MAGNITUDE)
         return self._samples(torch.polar(magnitudes, phases))
 
+    def open(self) -> "WindowStream":
+        """Return a stream on this decoder."""
+        return WindowStream(self)
+
     def _samples(self, spectra: Tensor) -> Tensor:
         """Add the windows of spectra [T, FFT / 2 + 1], divided by the windows' power."""
         window = self.get_buffer("window")
@@ -129,18 +133,8 @@ def _group_norm(width: int) -> nn.GroupNorm:
     return nn.GroupNorm(_GROUPS, width, eps=_NORM_EPS)
 
 
-class WavTokenizer:
-    """Opens streams on one decoder."""
-
-    def __init__(self, decoder: WavTokenizerDecoder) -> None:
-        self._decoder = decoder
-
-    def open(self) -> "WindowStream":
-        return WindowStream(self._decoder)
-
-
 class WindowStream:
-    """A WaveStream of one sentence after the other. It holds AHEAD tokens back until end()."""
+    """Samples of one sentence after the other. It holds AHEAD tokens back until end()."""
 
     def __init__(self, decoder: WavTokenizerDecoder) -> None:
         self._decoder = decoder

@@ -1,6 +1,8 @@
 """Llama blocks as VoXtream uses them: the phone, temporal and depth transformers share this code.
 
-Invariant: forward never writes to the module; a sequence's memory is the cache that is passed in.
+Invariant: forward never writes to the module; a sequence's memory is the cache that is passed in,
+owned by one session. Two caches never share storage, so two sessions on one set of weights cannot
+affect each other.
 Key and value heads are stored once, never expanded to the query heads.
 Letters: B batch, T new positions, S stored positions, D width, H query heads, G key/value heads,
 R = H / G query heads that share a key/value head, E head width.
@@ -25,6 +27,8 @@ ROPE_LOW_FREQUENCY = 1.0
 ROPE_HIGH_FREQUENCY = 4.0
 ROPE_FIRST_CONTEXT = 8192
 NORM_EPS = 1e-5
+GROWTH = 64  # positions; a full cache grows by this much, so that appending stays cheap
+_CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,94 @@ class Cache(Protocol):
         ...
 
 
-class Transformer(nn.Module):
-    """A stack of blocks and a last norm; no embedding, no head."""
+class KvCache:
+    """Grows with the sequence; `stored` holds keys and values of all layers,
+    [layers, 2, B, G, capacity, E], of which `length` positions are in use.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        batch: int = 1,
+        device: torch.device = _CPU,
+        dtype: torch.dtype = torch.float32,
+        *,
+        growth: int = GROWTH,
+    ) -> None:
+        self.length = 0
+        self._growth = growth
+        shape = (config.layers, 2, batch, config.kv_heads, 0, config.head_width)
+        self.stored = torch.zeros(shape, device=device, dtype=dtype)
+
+    @property
+    def capacity(self) -> int:
+        return self.stored.shape[4]
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
+        """Store [B, G, T, E] behind `length`; call advance(T) once every layer has stored."""
+        end = self.length + keys.shape[2]
+        self.reserve(end)
+        own = self.stored[layer, :, :, :, :end]
+        own[0, :, :, self.length :] = keys
+        own[1, :, :, self.length :] = values
+        return Stored(own[0], own[1])
+
+    def append_all(self, new: Tensor) -> None:
+        """Store [layers, 2, B, G, T, E] behind `length`; call advance(T) next."""
+        end = self.length + new.shape[4]
+        self.reserve(end)
+        self.stored[..., self.length : end, :] = new
+
+    def advance(self, positions: int) -> None:
+        """Make the last `positions` appended ones part of the sequence."""
+        self.length += positions
+
+    def restart(self) -> None:
+        """Drop all positions, keep the storage."""
+        self.length = 0
+
+    def reserve(self, positions: int) -> None:
+        """Allocate storage for `positions` in total; unused storage is zero, never NaN."""
+        extra = positions - self.capacity
+        if extra <= 0:
+            return
+        shape = list(self.stored.shape)
+        shape[4] = max(extra, self._growth)
+        self.stored = torch.cat((self.stored, self.stored.new_zeros(shape)), dim=4)
+
+    def copy(self, length: int) -> "KvCache":
+        """Return a separate cache with the first `length` positions."""
+        twin = object.__new__(KvCache)
+        twin.length, twin._growth = length, self._growth
+        twin.stored = self.stored[..., :length, :].clone(memory_format=torch.contiguous_format)
+        return twin
+
+
+class Stack(nn.Module):
+    """Base of plain and packed stacks, each with the angles of its positions."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
+        self.rotary = RotaryTable(config.head_width)
+
+    def append(self, x: Tensor, cache: KvCache) -> Tensor:
+        """Run new positions [B, T, D] behind those in the cache, each seeing itself and all before
+        it. Return their outputs [B, T, D].
+        """
+        start, length = cache.length, x.shape[1]
+        mask = causal_mask(start, length, x.device) if length > 1 else None
+        rotation = self.rotary.slice(start, start + length, x.device)
+        hidden: Tensor = self(x, rotation, cache, mask)
+        cache.advance(length)
+        return hidden
+
+
+class Transformer(Stack):
+    """A stack of blocks and a last norm; no embedding, no head."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
         self.layers = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = RmsNorm(config.width)
 
@@ -210,28 +296,35 @@ class RmsNorm(nn.Module):
 
 
 class RotaryTable:
-    """Cosines and sines for the first `positions` positions; grows on demand."""
+    """Cosines and sines of the first positions, made at the first use and longer on demand."""
 
-    def __init__(self, head_width: int, device: torch.device, positions: int = 2048) -> None:
-        self._frequencies = rope_frequencies(head_width).to(device)  # [E / 2]
-        self._grow(positions)
+    def __init__(self, head_width: int, positions: int = 2048, *, turns: bool = True) -> None:
+        """`turns` False: all angles are 0, for input that contains its positions."""
+        self._head_width, self._positions, self._turns = head_width, positions, turns
+        self._table: Rotation | None = None
 
-    def slice(self, start: int, end: int) -> Rotation:
+    def slice(self, start: int, end: int, device: torch.device = _CPU) -> Rotation:
         """Angles of positions start..end-1."""
-        if end > self._cos.shape[0]:
-            self._grow(max(end, 2 * self._cos.shape[0]))
-        return Rotation(self._cos[start:end], self._sin[start:end])
+        if end > self._positions:
+            self._positions, self._table = max(end, 2 * self._positions), None
+        table = self._on(device)
+        return Rotation(table.cos[start:end], table.sin[start:end])
 
     def pick(self, positions: Tensor) -> Rotation:
         """Angles of positions [T] on the device; they must be below the table's present size."""
-        return Rotation(self._cos[positions], self._sin[positions])
+        table = self._on(positions.device)
+        return Rotation(table.cos[positions], table.sin[positions])
 
-    @torch.inference_mode(mode=False)  # training may go on with a table that a session grew
-    def _grow(self, positions: int) -> None:
-        # fp32 throughout, like the model was trained: fp64 angles differ by up to 1e-4 rad at 2000.
-        steps = torch.arange(positions, device=self._frequencies.device, dtype=torch.float32)
-        angles = steps[:, None] * self._frequencies[None, :]
-        self._cos, self._sin = angles.cos(), angles.sin()
+    @torch.inference_mode(mode=False)  # training may go on with a table that a session made
+    def _on(self, device: torch.device) -> Rotation:
+        if self._table is None or self._table.cos.device != device:
+            # fp32 throughout, like the model was trained: fp64 angles differ by up to 1e-4 rad at
+            # 2000.
+            steps = torch.arange(self._positions, device=device, dtype=torch.float32)
+            angles = steps[:, None] * rope_frequencies(self._head_width).to(device)[None]
+            angles = angles * self._turns
+            self._table = Rotation(angles.cos(), angles.sin())
+        return self._table
 
 
 def rope_frequencies(head_width: int) -> Tensor:

@@ -9,7 +9,6 @@ Invariant: with the same weights, a row of a sequence equals what a session comp
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -45,9 +44,6 @@ def scale_residuals(stack: nn.Module) -> None:
             product.weight.data /= (2 * len(stack.layers)) ** 0.5
 
 
-_rotary = lru_cache(transformer.RotaryTable)
-
-
 def run_stack(
     stack: nn.Module,
     x: Tensor,
@@ -60,7 +56,7 @@ def run_stack(
     """
     assert isinstance(stack, Transformer)
     config = stack.config
-    rotation = _rotary(config.head_width, x.device).slice(0, x.shape[1])
+    rotation = stack.rotary.slice(0, x.shape[1], x.device)
     if mask is None:
         mask = transformer.causal_mask(0, x.shape[1], x.device)[None]
     grouped = transformer.group_mask(mask, config)[:, None]  # [B, 1, R T, T]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine import systems
 from engine.errors import ModelError
-from engine.nn import stored_weights
+from engine.nn import weights_file
 from engine.training.run import SYSTEMS, Run, metadata, read_json
 from engine.training.teachers.synthesisers import LICENCES
 from engine.training.utterances import Utterance, mean_vector, read_sides
@@ -68,7 +68,7 @@ def export_pack(
     (folder / VOICES_FOLDER).mkdir(parents=True)
     for name, source in networks.items():
         file = run.weights(source) if isinstance(source, str) else None
-        tensors, about = (stored_weights.load(file), metadata(file)) if file else source
+        tensors, about = (weights_file.load(file), metadata(file)) if file else source
         # The speaker encoder stays in fp32, so that voices are the same as those that the other
         # networks learnt from.
         weights = Weights.FLOAT32 if name == SPEAKER_FILE else export.weights
@@ -90,9 +90,9 @@ def export_pack(
 
 
 _STORED: Final = {
-    Weights.FLOAT32: stored_weights.full,
-    Weights.FLOAT16: stored_weights.halved,
-    Weights.INT8: stored_weights.in_int8,
+    Weights.FLOAT32: weights_file.full,
+    Weights.FLOAT16: weights_file.halved,
+    Weights.INT8: weights_file.in_int8,
 }
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step, TtsSession
-from engine.tts.voxtream.stretch import FASTEST as MOST_SPEED
-from engine.tts.voxtream.stretch import Stretch
+from engine.tts.voxtream.rate import FASTEST as MOST_SPEED
+from engine.tts.voxtream.rate import Stretch
 
 PLAIN_SPEED: Final = 1.0
 _KEPT: Final = 60  # frames that can be taken back: beyond any lead

@@ -5,7 +5,6 @@ names it.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -27,12 +26,15 @@ LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some
 LONGEST_NAME: Final = 80
 REMAKE: Final = Translatable("Install the program again, or make the pack again.")
 _Network = TypeVar("_Network", bound=nn.Module)
-_Config = TypeVar("_Config", bound="_Named")
+_Config = TypeVar("_Config", bound="_PackConfig")
 
 
-class _Named(Protocol):
+class _PackConfig(Protocol):
     @property
     def name(self) -> str: ...
+
+    def check(self) -> None:
+        """Raise ValueError for faults that types and ranges cannot express."""
 
 
 def read_object(file: Path) -> dict[str, Any]:
@@ -47,22 +49,16 @@ def read_object(file: Path) -> dict[str, Any]:
         ) from error
 
 
-def read_config(
-    file: Path,
-    kind: type[_Config],
-    check: Callable[[_Config], None] = lambda _: None,
-    make: Callable[[dict[str, Any]], _Config] | None = None,
-) -> _Config:
-    """Read a pack's configuration. `check` raises ValueError for faults that types and ranges
-    cannot express. `make` builds the configuration from the table; None = every key is required.
-    ModelError when the file is missing, damaged or inconsistent.
+def read_config(file: Path, kind: type[_Config]) -> _Config:
+    """Read a pack's configuration; every key is required. ModelError when the file is missing,
+    damaged, or describes networks that cannot be built.
     """
     entries = read_object(file)
     try:
-        config = make(entries) if make else build(kind, entries, defaults=False)
+        config = build(kind, entries, defaults=False)
         _check_name(config.name)
         check_numbers(config)
-        check(config)
+        config.check()
     except ValueError as error:
         raise ModelError(
             "The voice pack's {file} cannot be used: {error}.", hint=REMAKE, file=file, error=error

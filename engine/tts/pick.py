@@ -43,7 +43,7 @@ CANNOT_CLONE: Final = Translatable(
 )
 
 ON_CARD: Final = Translatable("VoXtream2: a graphics card runs it.")
-# Its rates and its loudness are estimates (edition.py), so it is not preferred unheard.
+# Its rates and its loudness are estimates (voxtream/config.py), so it is not preferred unheard.
 NEW_ON_CARD: Final = Translatable(
     "VoXtream2.1: a graphics card runs it. Its rates and loudness are estimates: compare it with "
     "Kokoro on the page of voices."

@@ -43,9 +43,9 @@ def _of_paper(system: System, settings: SpeechSettings, progress: Progress) -> T
 
 _LOADERS: Final[dict[str, Load]] = {
     "espeak": _load_of("engine.tts.espeak.model"),
-    "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
+    "starter": _load_of("engine.tts.voxtream.files.pack", "load_starter"),
     KOKORO: _load_of("engine.tts.kokoro.synthesiser"),
-    **{edition: _load_of("engine.tts.voxtream.files.loading") for edition in PUBLISHED},
+    **{edition: _load_of("engine.tts.voxtream.files.pack") for edition in PUBLISHED},
     "llmvox-published": _load_of("engine.tts.llmvox.published.synthesiser"),
     **{system.name: partial(_of_paper, system) for system in SYSTEMS},
 }

@@ -38,12 +38,11 @@ import numpy as np
 import torch
 
 from engine.codec.mimi import FRAME_MS
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.tts.base import AudioFrame
-from engine.tts.voxtream.config import VOXTREAM2_SHAPE
-from engine.tts.voxtream.edition import EDITIONS, Edition
+from engine.tts.voxtream.config import EDITIONS, VOXTREAM2_SHAPE, Edition
 from engine.tts.voxtream.files.checkpoint import Target
-from engine.tts.voxtream.files.loading import target
+from engine.tts.voxtream.files.pack import target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.benchmarks import llmvox_speed, voxtream_speed
 from tests.engine.tts.llmvox.published import small_model as small_llmvox

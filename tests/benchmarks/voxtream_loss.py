@@ -16,13 +16,12 @@ from statistics import mean
 import torch
 from torch import Tensor
 
-from engine.nn.cache import KvCache
-from engine.nn.packed.quantise import Precision
-from engine.nn.transformer import causal_mask
-from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
+from engine.nn.packed.product_graph import Precision
+from engine.nn.transformer import KvCache
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Source, Target, load_weights
+from engine.tts.voxtream.files.published import read_published_shape
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
-from engine.tts.voxtream.prompt import rotary_tables
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 
 CPU = torch.device("cpu")
@@ -40,23 +39,19 @@ class Trace:
 
 def trace(model: VoxtreamModel, codes: Tensor, phones: Tensor) -> Trace:
     """Teacher-forced: codes [K, T] and phone vectors [2, T, D] are given."""
-    tables, found = rotary_tables(model), Trace()
-    cache = KvCache(model.config.temporal, 2, CPU, torch.float32)
+    found, cache = Trace(), KvCache(model.config.temporal, 2)
     depth = model.acoustic_memory()
     columns = delayed(codes[:, :PROMPT_FRAMES])
     hidden = None
     for at in range(PROMPT_FRAMES, codes.shape[1]):
         start, length = cache.length, columns.shape[2]
         vectors = phones[:, start : start + length]
-        mask = causal_mask(start, length, CPU) if length > 1 else None
-        rotation = tables.temporal.slice(start, start + length)
-        hidden = model.advance(model.columns(vectors, columns), rotation, cache, mask)
-        cache.advance(length)
+        hidden = model.temporal.append(model.columns(vectors, columns), cache)[:, -1]
         joint = model.joint_logits(hidden)
         found.joint.append(joint)
         found.tokens.append(model.token_probabilities(joint[0], torch.zeros(joint.shape[1])))
         semantic = codes[None, :1, at]
-        found.acoustic.append(model.acoustic_codes(hidden, semantic, tables.depth, depth))
+        found.acoustic.append(model.acoustic_codes(hidden, semantic, depth))
         columns = codes[None, :, at, None].expand(2, -1, -1)
     return found
 
@@ -97,7 +92,7 @@ def main() -> int:
     torch.set_grad_enabled(False)
     config, source = VOXTREAM2_SHAPE, None
     if options.weights:
-        config = read_config(options.weights / "config.json")
+        config = read_published_shape(options.weights / "config.json")
         source = PublishedFile(options.weights / "model.safetensors", config)
     weights: Source = source or RandomWeights(config, 0)
     generator = torch.Generator().manual_seed(0)

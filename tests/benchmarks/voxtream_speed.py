@@ -115,13 +115,13 @@ def memory_mb() -> float:
 def measure_ours(precision: str, options: argparse.Namespace) -> Report:
     import torch
 
-    from engine.nn.packed.quantise import Precision
+    from engine.nn.packed.product_graph import Precision
     from engine.tts.voxtream import script
-    from engine.tts.voxtream.edition import EDITIONS
+    from engine.tts.voxtream.config import EDITIONS
     from engine.tts.voxtream.files.checkpoint import Target
     from tests.engine.tts.voxtream.random_weights import load_random
 
-    torch.set_num_threads(options.threads if precision == "full" else 1)  # as loading.py does
+    torch.set_num_threads(options.threads if precision == "full" else 1)  # as pack.py does
     device = torch.device("cuda" if options.cuda else "cpu")
     dtype = torch.bfloat16 if options.cuda else torch.float32
     report = Report(f"ours {options.edition} {precision}{' cuda' if options.cuda else ''}")

@@ -17,17 +17,15 @@ from torch import Tensor
 
 from engine.audio.loudness import brought_to
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import AudioFrame, Pcm
 from engine.tts.phones import MARKS, PhoneTable
-from engine.tts.voxtream.config import ModelConfig
-from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.config import EDITIONS, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.files.paths import VOXTREAM2_1
-from engine.tts.voxtream.network.frames import EagerFrames
+from engine.tts.voxtream.network.frames import EagerFrames, PromptState, prepare
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PromptState, prepare, rotary_tables
 from engine.tts.voxtream.session import VoxtreamParts, VoxtreamSession
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 
@@ -133,8 +131,7 @@ class Ours:
         assert EDITION.loudness is not None
         louder = brought_to(recording(), SAMPLE_RATE, EDITION.loudness)
         self.codes = encoded(louder, shape.codebooks)
-        tables = rotary_tables(self.model)
-        self.prompt = prepare(self.model, tables, self.codes, speaker(shape.speaker_width))
+        self.prompt = prepare(self.model, self.codes, speaker(shape.speaker_width))
         self.mimi = mimi
         self.parts = VoxtreamParts(generation, self.model, mimi, table, Words(), EDITION.rates)  # type: ignore[arg-type]
 
@@ -167,9 +164,7 @@ class RemadeFrames(EagerFrames):
     def first(self, opened: PromptState, controls: Tensor) -> int:
         token = super().first(opened, controls)
         prompt, semantic = self.prompt, self._codes[:, :1]
-        acoustic = prompt.model.acoustic_codes(
-            opened.hidden + prompt.speaker, semantic, prompt.tables.depth, self._depth
-        )
+        acoustic = self._acoustic(opened.hidden + prompt.speaker, semantic, controls)
         self._codes = torch.cat((semantic, acoustic), dim=1)
         return token
 

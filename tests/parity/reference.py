@@ -24,8 +24,13 @@ from torch import Tensor
 from engine.codec.mimi import FRAME_MS
 from engine.nn.transformer import TransformerConfig
 from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
-from engine.tts.voxtream.config import DURATION_TOKENS, VOXTREAM2_SHAPE, ModelConfig
-from engine.tts.voxtream.edition import EDITIONS, Edition
+from engine.tts.voxtream.config import (
+    DURATION_TOKENS,
+    EDITIONS,
+    VOXTREAM2_SHAPE,
+    Edition,
+    ModelConfig,
+)
 from engine.tts.voxtream.files.paths import VOXTREAM2
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 

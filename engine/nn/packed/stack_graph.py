@@ -8,60 +8,22 @@ which of them may be read).
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import onnxruntime
 from torch import Tensor, from_numpy
 
 from engine.nn.packed.product_graph import Array, ProductGraph
-from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
+from engine.nn.transformer import (
+    NORM_EPS,
+    Block,
+    KvCache,
+    RotaryTable,
+    Rotation,
+    Stack,
+    TransformerConfig,
+)
 
-OUTPUTS = ["y", "stored"]
 HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN for an empty row
-
-
-@dataclass(frozen=True)
-class Advanced:
-    """The result of a stack for new positions: hidden [B, T, D], and keys and values to store,
-    [layers, 2, B, G, T, E].
-    """
-
-    hidden: Tensor
-    stored: Tensor
-
-
-class CompiledStack:
-    """A stack ready to run on the CPU; several sequences may use it."""
-
-    def __init__(self, session: onnxruntime.InferenceSession, config: TransformerConfig) -> None:
-        self._session = session
-        self._config = config
-
-    def run(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Advanced:
-        """New positions x [B, T, D] behind the past [layers, 2, B, G, M, E].
-
-        `bias` [T, M + T] is added to the scores: 0 where a position may be read, else HIDDEN_SCORE.
-        """
-        feeds = self._feeds(x, rotation, past, bias)
-        hidden, stored = map(from_numpy, self._session.run(OUTPUTS, feeds))
-        return Advanced(hidden, stored.view(self._config.layers, 2, -1, *stored.shape[1:]))
-
-    def _feeds(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> dict[str, Array]:
-        batch, length, _ = x.shape
-        feeds: dict[str, Array] = {
-            "x": x.contiguous().numpy(),
-            "cos": rotation.cos.contiguous().numpy(),
-            "sin": rotation.sin.contiguous().numpy(),
-            "angles": np.broadcast_to(np.arange(length), (batch, length)),
-            "widths": np.array([past.shape[4], length], dtype=np.int64),
-            "bias": np.tile(bias, (1, 1, self._config.group, 1)),
-        }
-        for layer, (keys, values) in enumerate(past.numpy()):
-            feeds[f"past_keys{layer}"] = keys
-            feeds[f"past_values{layer}"] = values
-        return feeds
 
 
 class LlamaGraph(ProductGraph):
@@ -87,10 +49,11 @@ class LlamaGraph(ProductGraph):
         self.constant("joined", np.array([0, 0, config.width], dtype=np.int64))
 
     def fill(self, blocks: Iterable[Block], norm_scale: Tensor) -> None:
-        """All blocks, taken one at a time, and the norm behind the last."""
+        """All blocks, taken one at a time, and the norm behind the last, whose output is "y"."""
         for number, block in enumerate(blocks):
             self.block(number, block)
         self.last_norm(norm_scale)
+        self.add("Identity", [self.hidden], ["y"])
 
     def block(self, layer: int, weights: Block) -> None:
         """hidden -> hidden through one block."""
@@ -102,17 +65,6 @@ class LlamaGraph(ProductGraph):
 
     def last_norm(self, scale: Tensor) -> None:
         self.hidden = self._norm("normed", scale)
-
-    def finish(self, *, threads: int) -> CompiledStack:
-        """Return the compiled stack with `hidden` as its output."""
-        config, batch = self._config, [None, None]
-        self.add("Identity", [self.hidden], ["y"])
-        names = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
-        self.add("Concat", names, ["stored"], axis=0)
-        shapes = [[*batch, config.width], [*batch, None, config.head_width]]
-        outputs: dict[str, list[Any]] = dict(zip(OUTPUTS, shapes, strict=True))
-        session = self.compile(self._stack_inputs(), outputs, threads=threads)
-        return CompiledStack(session, config)
 
     def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
         """normed [B, T, D] through a layer's attention and its output product."""
@@ -128,21 +80,6 @@ class LlamaGraph(ProductGraph):
     def _queries(self, layer: int, name: str, *, axis: int) -> str:
         """Return the positions of a value for which a layer computes outputs; here all of them."""
         return name
-
-    def _stack_inputs(self) -> dict[str, list[Any]]:
-        config, half = self._config, self._config.head_width // 2
-        stored = [None, config.kv_heads, "past", config.head_width]
-        shapes: dict[str, list[Any]] = {
-            "x": ["batch", "length", config.width],
-            "cos": [None, half],
-            "sin": [None, half],
-            "angles": ["batch", "length"],
-            "widths": [2],
-            "bias": [None, 1, None, None],
-        }
-        for layer in range(config.layers):
-            shapes |= {f"past_keys{layer}": stored, f"past_values{layer}": stored}
-        return shapes
 
     def _project(self, layer: int, normed: str, qkv: Tensor) -> None:
         """normed [B, T, D] -> queries [B, G, R T, E], keys and values [B, G, T, E]."""
@@ -205,7 +142,7 @@ class LlamaGraph(ProductGraph):
 
 
 class GptGraph(LlamaGraph):
-    """GPT-2's blocks (engine/nn/gpt.py): norms that subtract the mean, an MLP without a gate."""
+    """GPT-2's blocks: norms that subtract the mean, an MLP without a gate."""
 
     NORM = "LayerNormalization"
 
@@ -214,3 +151,75 @@ class GptGraph(LlamaGraph):
         self.product(ready, mark + "up", weights.mlp.gate_up.weight)
         self.contrib("FastGelu", [mark + "up"], [mark + "bent"])
         return self.product(mark + "bent", mark + "down", weights.mlp.down.weight)
+
+
+class PackedTransformer(Stack):
+    """A Transformer's twin with packed weights: same call, same cache, fp32 activations. It
+    computes what the plain one computes with the restored weights.
+    """
+
+    GRAPH: type[LlamaGraph] = LlamaGraph
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        blocks: Iterable[Block],
+        norm_scale: Tensor,
+        *,
+        threads: int,
+    ) -> None:
+        super().__init__(config)
+        graph = self.GRAPH(config)
+        graph.fill(blocks, norm_scale)
+        names = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
+        graph.add("Concat", names, ["stored"], axis=0)
+        self._session = graph.compile(["y", "stored"], threads=threads)
+
+    def forward(
+        self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
+    ) -> Tensor:
+        """As Transformer.forward, for CPU tensors."""
+        batch, length, _ = x.shape
+        feeds: dict[str, Array] = {
+            "x": x.contiguous().numpy(),
+            "cos": rotation.cos.contiguous().numpy(),
+            "sin": rotation.sin.contiguous().numpy(),
+            "angles": np.broadcast_to(np.arange(length), (batch, length)),
+            "widths": np.array([cache.capacity, length], dtype=np.int64),
+            "bias": np.tile(_bias(cache, length, mask), (1, 1, self.config.group, 1)),
+        }
+        for layer, (keys, values) in enumerate(cache.stored.numpy()):
+            feeds |= {f"past_keys{layer}": keys, f"past_values{layer}": values}
+        hidden, stored = map(from_numpy, self._session.run(None, feeds))
+        cache.append_all(stored.view(self.config.layers, 2, -1, *stored.shape[1:]))
+        return hidden
+
+
+class PackedGpt(PackedTransformer):
+    """A Gpt's twin."""
+
+    GRAPH = GptGraph
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        blocks: Iterable[Block],
+        norm_scale: Tensor,
+        *,
+        threads: int,
+    ) -> None:
+        super().__init__(config, blocks, norm_scale, threads=threads)
+        self.rotary = RotaryTable(config.head_width, turns=False)
+
+
+def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:
+    """Return [T, capacity + T] to add to the scores: 0 where a position may be read."""
+    past = cache.capacity
+    bias = np.full((length, past + length), HIDDEN_SCORE, dtype=np.float32)
+    if mask is None:
+        bias[:, : cache.length] = 0
+        bias[:, past:] = 0
+    else:
+        bias[:, : cache.length][mask[:, : cache.length].numpy()] = 0
+        bias[:, past:][mask[:, cache.length :].numpy()] = 0
+    return bias

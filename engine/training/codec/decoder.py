@@ -3,7 +3,7 @@ fixed.
 
 A decoder with a pitch source also learns the pitch. A critic (a GAN discriminator of spectra) joins
 later in the schedule. The decoder's input also contains the phones of each frame
-(engine/codec/text_aware.py), but only those that a session knows: none for a prompt; in a pause the
+(engine/codec/small.py), but only those that a session knows: none for a prompt; in a pause the
 last phone, or silence at the end of a text.
 
 In use, the decoder gets only codes that the voice drew, and those of the later codebooks are mostly
@@ -25,7 +25,7 @@ from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build, read_config
-from engine.nn import stored_weights
+from engine.nn import weights_file
 from engine.nn.weights_file import SHAPE_KEY
 from engine.training.codec.codec import CODING, decoder_input, encoded, with_matching
 from engine.training.codec.sound_losses import FLOOR, Made, SoundLearner, fresh_reader, reader_loss
@@ -79,7 +79,7 @@ class DecoderLearner(SoundLearner):
             spoken += [CorpusUtterance(*each) for each in shard.spoken() if each[0] in encoded]
             self._encoded |= encoded
         self._drawn = self._draw_codes(run) if self._recipe.drawn_codes else {}
-        model = build_codec(self.shape, stored_weights.load(run.weights("codec")))
+        model = build_codec(self.shape, weights_file.load(run.weights("codec")))
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
         self._model, self._reader = model, fresh_reader(model.dimension)
@@ -90,7 +90,7 @@ class DecoderLearner(SoundLearner):
     def _draw_codes(self, run: Run) -> dict[Entry, Tensor]:
         """Draw the codes [K, T] of the training speakers' utterances with the trained voice."""
         model = voice.fresh_model(voice.model_config(run.recipe), VoxtreamGeneration())
-        model.load_state_dict(stored_weights.load(run.weights("voice")))
+        model.load_state_dict(weights_file.load(run.weights("voice")))
         model = model.to(run.device).eval().requires_grad_(requires_grad=False)
         people = split(run.recipe, self._encoded.values()).training
         return {

@@ -20,7 +20,7 @@ from typing import Any, Final
 from engine import systems
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError
-from engine.nn import stored_weights
+from engine.nn import weights_file
 from engine.settings import SpeechSettings
 from engine.systems import System
 from engine.training.corpus import grammar
@@ -187,7 +187,7 @@ def _size(system: System) -> tuple[str, str]:
     """Return the millions of parameters and the megabytes of a system's pack."""
     if (folder := folder_of(system)) is None:
         return parts.UNMEASURED, parts.UNMEASURED
-    tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
+    tensors = [weights_file.load(file) for file in folder.glob("*.safetensors")]
     parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return f"{parameters / 1e6:.1f}", f"{size / 1024**2:.1f}"

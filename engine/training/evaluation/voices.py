@@ -26,7 +26,7 @@ import torch
 from engine.asr.sphinx.searches import decode_whole
 from engine.errors import InvalidInput
 from engine.languages import ENGLISH
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.run import file_hash

@@ -11,7 +11,7 @@ from typing import Final
 from engine.nn.transformer import TransformerConfig
 from engine.training.recipe import CORPUS, STACK, Export, Schedule, Stage, System
 from engine.training.smlle import ENCODE, TokenRecipe
-from engine.tts.llmvox.config import LlmVoxGeneration
+from engine.tts.llmvox.model import LlmVoxGeneration
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from engine.training.networks import spoken_units
 from engine.training.run import Run
 from engine.training.smlle.tokens import TOKEN_SAMPLES, TokenEncoder, TokenUtterance, make_codebook
 from engine.training.utterances import Pcm, encode_shards, phoned_words
-from engine.tts.llmvox.config import WORD
+from engine.tts.llmvox.model import WORD
 from engine.tts.llmvox.units import PhoneUnits
 
 PARTS: Final = (3, 10)  # stretches of a splice, at least and at most

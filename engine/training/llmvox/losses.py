@@ -22,8 +22,15 @@ from engine.training.run import Run
 from engine.training.smlle.spectrum import spectrum_shape_of
 from engine.training.utterances import read_sides
 from engine.tts.llmvox import synthesiser
-from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, LlmVoxPackConfig, LlmVoxShape
-from engine.tts.llmvox.model import LlmVoxModel, Prediction
+from engine.tts.llmvox.model import (
+    NOTHING,
+    TEXT_END,
+    TOKEN_RATE,
+    LlmVoxModel,
+    LlmVoxPackConfig,
+    LlmVoxShape,
+    Prediction,
+)
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
 
 MANY = 64  # sentences from which a batch is chosen by length

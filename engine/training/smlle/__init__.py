@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.nn.transformer import TransformerConfig
 from engine.training.recipe import CORPUS, STACK, Export, Recipe, Schedule, Stage, System
-from engine.tts.smlle.config import SmlleGeneration
+from engine.tts.smlle.transducer import SmlleGeneration
 
 
 @dataclass(frozen=True)

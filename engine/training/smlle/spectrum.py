@@ -17,8 +17,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
+from engine.nn.transformer import KvCache
 from engine.training.corpus.speakers import People, flat
 from engine.training.loop import Learner, Losses, length_bucket
 from engine.training.networks import initialise, padded, run_stack
@@ -27,8 +26,7 @@ from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance,
 from engine.training.utterances import read_sides
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.papers.spectrum import Inputs, Spectrum, SpectrumShape, before
-from engine.tts.smlle.config import SmlleShape
-from engine.tts.smlle.transducer import Transducer
+from engine.tts.smlle.transducer import SmlleShape, Transducer
 
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
@@ -172,14 +170,12 @@ class SpectrumLearner(Learner):
         last, heard = inputs.before[:, 0], list[Tensor]()
         steps, device = tokens.shape[1], tokens.device
         cache = KvCache(model.shape.stack, len(tokens), device, last.dtype, growth=steps)
-        table = RotaryTable(model.shape.stack.head_width, device)
         for step in range(steps):
             heard.append(last)
             keep = model.prenet.keep_masks((len(last), 1), self._recipe.dropout, None)
             phones = inputs.phones[:, step : step + 1 + model.shape.ahead]
             now = Inputs(tokens[:, step : step + 1], phones, last[:, None], inputs.speaker)
-            hidden = model.stack(model.inputs(now, keep), table.slice(step, step + 1), cache)
-            cache.advance(1)
+            hidden = model.stack.append(model.inputs(now, keep), cache)
             true = inputs.before[:, min(step + 1, steps - 1)]
             last = torch.where((step < prompts)[:, None], true, model.columns(hidden[:, 0])[1])
         return inputs._replace(before=torch.stack(heard, dim=1))

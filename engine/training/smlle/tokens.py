@@ -35,7 +35,7 @@ from engine.training.utterances import (
 from engine.tts.papers.spectrum import STEP_SAMPLES
 from engine.tts.phones import MARKS as MARK_IDS
 from engine.tts.phones import PhoneTable
-from engine.tts.smlle.config import MARKS
+from engine.tts.smlle.transducer import MARKS
 
 COLUMNS: Final = 2  # of the spectrum, a token
 TOKEN_SAMPLES: Final = STEP_SAMPLES

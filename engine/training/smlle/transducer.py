@@ -33,8 +33,7 @@ from engine.training.utterances import mean_vector, read_sides
 from engine.training.voxtream.export import tuning_texts
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
-from engine.tts.smlle.config import SmllePackConfig
-from engine.tts.smlle.transducer import Transducer
+from engine.tts.smlle.transducer import SmllePackConfig, Transducer
 
 NEVER: Final = -1e5  # log of a probability of nothing; infinity would make gradients NaN
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks

@@ -7,9 +7,9 @@ network can be used with any delay (ours). Only speech and the ends of units hav
 from dataclasses import dataclass
 from typing import Final
 
-from engine.codec.vocoder import VocoderConfig
+from engine.codec.mel import VocoderConfig
 from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
-from engine.tts.speakstream.config import SpeakStreamGeneration, SpeakStreamShape
+from engine.tts.speakstream.model import SpeakStreamGeneration, SpeakStreamShape
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ from engine.training.utterances import (
     read,
     write_phones,
 )
-from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from engine.tts.speakstream.model import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.script import SpeakStreamScript, Window, windows
 
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import COLUMN, LEVELS, MelSpectrum
+from engine.codec.mel import COLUMN, LEVELS, MelSpectrum, fresh_decoder
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.vocoder import fresh_decoder
 from engine.training import packing
 from engine.training.codec.sound_losses import Made, SoundLearner
 from engine.training.codec.speech import Utterances, draw_windows, read_speech
@@ -28,8 +27,12 @@ from engine.training.speakstream.data import NOTHING, SpeakStreamBatch, WordsUtt
 from engine.training.utterances import read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
-from engine.tts.speakstream.config import POSITION_RATE, SpeakStreamPackConfig, SpeakStreamShape
-from engine.tts.speakstream.model import SpeakStreamModel
+from engine.tts.speakstream.model import (
+    POSITION_RATE,
+    SpeakStreamModel,
+    SpeakStreamPackConfig,
+    SpeakStreamShape,
+)
 
 LEAD = 5 * COLUMN  # samples before a vocoder's window, which its first columns need
 

@@ -12,7 +12,7 @@ from engine.codec.small import SmallCodecConfig
 from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
 from engine.tts.speaker.small import SmallSpeakerConfig
 from engine.tts.voxtream.config import GENERATION, ModelConfig, VoxtreamGeneration
-from engine.tts.voxtream.voxtream1.config import Voxtream1Generation
+from engine.tts.voxtream.voxtream1.session import Voxtream1Generation
 
 VOXTREAM2: Final = "voxtream2"
 VOXTREAM: Final = "voxtream"

@@ -46,7 +46,7 @@ from engine.training.voxtream import VOXTREAM
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
 from engine.tts.voxtream.config import DURATION_TOKENS, DurationToken
-from engine.tts.voxtream.voxtream1 import config as original
+from engine.tts.voxtream.voxtream1 import session as original
 
 CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance, and its end
 GO_ON: Final = 2  # the token (1, 1): one phone further, one phone in the frame

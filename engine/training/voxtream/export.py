@@ -26,10 +26,10 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from engine.codec.products import ENCODING
+from engine.codec.mimi import ENCODING
 from engine.codec.small import load_small
-from engine.nn import stored_weights
-from engine.nn.packed.quantise import Precision
+from engine.nn import weights_file
+from engine.nn.packed.product_graph import Precision
 from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
 from engine.resources import resource
@@ -56,7 +56,7 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.rate import RateTarget, rate_target
-from engine.tts.voxtream.voxtream1 import config as original
+from engine.tts.voxtream.voxtream1 import session as original
 from engine.tts.voxtream.voxtream1 import synthesiser as synthesiser1
 
 PROMPT_SECONDS: Final = 8.0  # at least; the paper takes 10 s at most
@@ -118,7 +118,7 @@ def _write_voxtream(run: Run, tensors: dict[str, Tensor]) -> None:
     """Write VoXtream's pack: without the frozen weights, which are the built-in voice's, and
     without an encoder, because no voice is made from a recording.
     """
-    export, codec = run.recipe.export, stored_weights.load(run.weights("decoder"))
+    export, codec = run.recipe.export, weights_file.load(run.weights("decoder"))
     about = shape_metadata(replace(shipped_config(run), encodes=False))
     networks = {
         pack.VOICE_FILE: (_without(tensors, original.FROZEN), {}),

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.resources import resource
 from engine.training.corpus.speakers import People
 from engine.training.loop import Learner, Losses, on_device
@@ -24,6 +24,7 @@ from engine.training.run import Run
 from engine.training.utterances import read_sides
 from engine.training.voxtream import VOXTREAM, Voice, data
 from engine.training.voxtream.data import VoxtreamLesson, VoxtreamUtterance
+from engine.tts.pack_files import read_config
 from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import SPECIAL_CODES, ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.files import pack
@@ -63,7 +64,7 @@ def model_config(recipe: Any) -> ModelConfig:
 
 def built_in_config() -> pack.VoxtreamPackConfig:
     """Return the configuration of the built-in voice."""
-    return pack.read_pack_config(resource("starter", pack.CONFIG_FILE))
+    return read_config(resource("starter", pack.CONFIG_FILE), pack.VoxtreamPackConfig)
 
 
 def built_in_model() -> VoxtreamModel:

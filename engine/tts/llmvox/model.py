@@ -1,20 +1,85 @@
-"""LLMVoX's network: a causal transformer that reads a text unit and the token before, and predicts
-the next token (3.3).
+"""LLMVoX's network, and the shape and constants of a pack: a causal transformer that reads a text
+unit and the token before, and predicts the next token (3.3).
 
 Ours: rotary positions instead of a learnt table, so that a sentence may have any length; a pre-net
 for the token before; the speaker's vector, added at every step; an output for the onsets of words.
-Invariant: forward never writes to the module; the state of a sentence is the cache passed in.
+Invariant: a pack's config.json decides the shape of every tensor. Forward never writes to the
+module; the state of a sentence is the cache passed in.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from engine.nn.cache import KvCache
 from engine.nn.prenet import Prenet
-from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.llmvox.config import ENTRY, LlmVoxShape
+from engine.nn.transformer import Embedding, KvCache, Linear, Transformer, TransformerConfig
+from engine.settings.rules import Range
+from engine.tts import phones
+from engine.tts.papers.spectrum import SpectrumShape
+
+NAME: Final = "llmvox"
+TOKEN_RATE: Final = 25  # Hz; the paper's is 75
+ENTRY: Final = 128  # width of a token's vector
+VOCABULARY: Final = 260  # of units: phones, or bytes for the published weights
+
+# Ids of units that are neither phones nor bytes.
+WORD, TEXT_END, NOTHING = 256, 257, 258
+
+
+@dataclass(frozen=True)
+class LlmVoxShape:
+    """Shape of one set of weights. `spectrum`: the network that turns the tokens into spectra. The
+    label after all tokens is the end of the speech (ours: the paper uses an entry of the codebook).
+    """
+
+    stack: TransformerConfig
+    spectrum: SpectrumShape
+    prenet: Annotated[int, Range(1, 16_384)] = 128
+    vocabulary: Annotated[int, Range(VOCABULARY, VOCABULARY)] = VOCABULARY
+
+    @property
+    def tokens(self) -> int:
+        return self.spectrum.tokens
+
+
+@dataclass(frozen=True)
+class LlmVoxGeneration:
+    """Constants of generation. The first `first_chunk` tokens of a sentence are decoded together;
+    each later chunk is `growth` times as long (Algorithm 1: 2; its published server: 3), up to
+    `largest_chunk`.
+    """
+
+    first_chunk: Annotated[int, Range(1, 1280)] = 2
+    growth: Annotated[int, Range(1, 16)] = 1  # the decoder here is causal, so chunks need not grow
+    largest_chunk: Annotated[int, Range(1, 10_000)] = 1280
+    # tokens for every unit of a sentence; then it must end
+    longest_unit: Annotated[int, Range(1, 1000)] = 10
+    # of one token in a row; then another must follow
+    most_repeats: Annotated[int, Range(1, 100_000)] = 20
+    # of the tokens; 0 = the likeliest, as in the published server
+    temperature: Annotated[float, Range(0, 100)] = 0.0
+    dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the pre-net (ours)
+    spectrum_dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the spectrum's pre-net
+
+
+@dataclass(frozen=True)
+class LlmVoxPackConfig:
+    """Contents of a pack's config.json."""
+
+    name: str
+    shape: LlmVoxShape
+    generation: LlmVoxGeneration
+
+    def check(self) -> None:
+        """Raise ValueError for values that do not fit each other."""
+        spectrum = self.shape.spectrum
+        if spectrum.tokens % spectrum.phones:
+            raise ValueError(f"{spectrum.tokens} tokens for {spectrum.phones} phones")
+
+
+assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"
 
 
 class Prediction(NamedTuple):
@@ -59,10 +124,6 @@ class LlmVoxModel(nn.Module):
         """Return the predictions from hidden rows [..., D]."""
         return Prediction(self.leave(hidden), self.onset(hidden)[..., 0])
 
-    def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
+    def step(self, x: Tensor, cache: KvCache) -> Tensor:
         """Append a position [1, 1, D] to the cache. Return its hidden row [D]."""
-        start = cache.length
-        hidden = self.stack(x, rotary.slice(start, start + 1), cache)
-        cache.advance(1)
-        last: Tensor = hidden[0, -1]
-        return last
+        return self.stack.append(x, cache)[0, -1]

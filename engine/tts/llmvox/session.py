@@ -11,63 +11,56 @@ complete. Invariant: a replica's tokens depend on its units alone, not on the or
 All state is here; closing the session frees it, and no other session sees it.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from math import inf
 
 import torch
 from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.nn.sampling import race_noise
-from engine.tts.llmvox.config import NOTHING, TEXT_END, LlmVoxGeneration
-from engine.tts.llmvox.model import Prediction
-from engine.tts.llmvox.units import UnitReader
+from engine.nn.transformer import KvCache
+from engine.tts.llmvox.model import NOTHING, TEXT_END, LlmVoxGeneration, Prediction
+from engine.tts.llmvox.units import ByteUnits, PhoneUnits
 from engine.tts.papers.session import NetworkSession
 
 
-class Replica(Protocol):
-    """The network with the state of one sentence."""
+class Sentence(ABC):
+    """A sentence and the network's state: the queue of its units, and its tokens."""
+
+    def __init__(self, cache: KvCache, no_token: int, most_tokens: float = inf) -> None:
+        """`no_token`: in place of the token before the first one; chosen, it means the end."""
+        self._cache = cache
+        self.no_token, self.most_tokens = no_token, most_tokens
+        self.chunk = 1  # tokens that are decoded together next
+        self.before = no_token  # the last token
+        self.units: deque[int] = deque()  # not yet heard
+        # Words without an onset yet, and whether they sound.
+        self.words: deque[tuple[int, bool]] = deque()
+        self.tokens: list[int] = []  # not yet decoded
+        self.onsets: deque[tuple[int, int]] = deque()  # word, token of the sentence
+        self.heard = 0  # units
+        self.repeats = 0
+        self.closed = False  # whether the sentence's text is over
+        self.ended = False  # whether its speech is over
+
+    @abstractmethod
+    def predict(self, unit: int, before: int) -> Prediction:
+        """Return the predictions after this unit and the token before it."""
+
+    @abstractmethod
+    def say(self, token: int, predicted: Prediction) -> int:
+        """Append the chosen token. Return the number of words that begin with it."""
 
     @property
     def length(self) -> int:
         """The number of positions of the sentence so far."""
-        ...
-
-    def predict(self, unit: int, before: int) -> Prediction:
-        """Return the predictions after this unit and the token before it."""
-        ...
-
-    def say(self, token: int, predicted: Prediction) -> int:
-        """Append the chosen token. Return the number of words that begin with it."""
-        ...
-
-    def restart(self) -> None:
-        """Discard the sentence."""
-        ...
-
-
-@dataclass
-class Lane:
-    """A replica with its queue of units and its tokens, one sentence at a time."""
-
-    replica: Replica
-    chunk: int  # tokens that are decoded together next
-    before: int  # the last token; at first SessionParts.no_token
-    units: deque[int] = field(default_factory=deque)  # not yet heard
-    # Words without an onset yet, and whether they sound.
-    words: deque[tuple[int, bool]] = field(default_factory=deque)
-    tokens: list[int] = field(default_factory=list)  # not yet decoded
-    onsets: deque[tuple[int, int]] = field(default_factory=deque)  # word, token of the sentence
-    heard: int = 0  # units
-    repeats: int = 0
-    closed: bool = False  # whether the sentence's text is over
-    ended: bool = False  # whether its speech is over
+        return self._cache.length
 
     @property
     def ready(self) -> bool:
-        """True if the replica can take a step."""
+        """True if the network can take a step."""
         return not self.ended and (bool(self.units) or self.closed)
 
     def next_unit(self) -> int:
@@ -75,93 +68,95 @@ class Lane:
         if self.units:
             self.heard += 1
             return self.units.popleft()
-        return TEXT_END if self.replica.length == self.heard else NOTHING
+        return TEXT_END if self.length == self.heard else NOTHING
 
     def begin_word(self, token: int) -> None:
-        """Let the next word with a sound, and silent ones before it, begin at this token of the
-        sentence.
-        """
+        """Let the next word with a sound, and silent ones before it, begin at this token."""
         sounds = False
         while self.words and not sounds:
             word, sounds = self.words.popleft()
             self.onsets.append((word, token))
 
 
-@dataclass(frozen=True)
-class SessionParts:
-    """What a session is made of. `decode` makes the samples of the next tokens; `no_token` stands
-    in place of the token before a sentence's first one. A sentence has at most `most_tokens`.
-    """
-
-    generation: LlmVoxGeneration
-    reader: UnitReader
-    replicas: Sequence[Replica]
-    decode: Callable[[list[int]], Tensor]
-    no_token: int
-    token_samples: int
-    dice: torch.Generator
-    most_tokens: int | None = None  # None = only generation limits them
-
-
-class ReplicaSession(NetworkSession):
+class SentenceSession(NetworkSession):
     """Base of LLMVoX's sessions, without control of the rate."""
 
-    def __init__(self, parts: SessionParts) -> None:
+    token_samples: int
+    replicas = 1  # sentences at a time
+
+    def __init__(
+        self, generation: LlmVoxGeneration, reader: PhoneUnits | ByteUnits, dice: torch.Generator
+    ) -> None:
         super().__init__(SAMPLE_RATE)
-        self._parts = parts
-        first = parts.generation.first_chunk
-        self._lanes = [Lane(replica, first, parts.no_token) for replica in parts.replicas]
-        self._front = 0  # the lane that is heard
-        self._filled = 0  # the lane that gets the next word
+        self._generation, self._reader, self._dice = generation, reader, dice
+        # The first one is heard.
+        self._sentences = deque(self._fresh(generation.first_chunk) for _ in range(self.replicas))
         self._count = 0  # words whose units are known
         self._begin = 0  # sample of the sentence that is heard
 
+    @abstractmethod
+    def _open_sentence(self) -> Sentence:
+        """Return a sentence without units."""
+
+    @abstractmethod
+    def _decode(self, tokens: list[int]) -> Tensor:
+        """Return samples for a sentence's next tokens. The decoder may hold back the last ones."""
+
+    @abstractmethod
+    def _rest(self) -> Tensor:
+        """Return the samples of a finished sentence that the decoder still holds back."""
+
+    def _fresh(self, chunk: int) -> Sentence:
+        sentence = self._open_sentence()
+        sentence.chunk = chunk
+        return sentence
+
     def _make(self) -> bool:
-        lane = self._lanes[self._front]
-        if len(lane.tokens) >= lane.chunk:
-            self._decode_chunk(lane)
-        elif lane.ended:
-            self._end_sentence(lane)
-        elif lane.ready:
-            self._advance(lane)
-            self._advance_behind(lane)
+        front = self._sentences[0]
+        if len(front.tokens) >= front.chunk:
+            self._decode_chunk(front)
+        elif front.ended:
+            self._end_sentence(front)
+        elif front.ready:
+            self._advance(front)
+            self._advance_behind(front)
         else:
             return False
         return True
 
     def _end(self) -> None:
-        for word, _ in self._lanes[self._filled].words:  # the last ones, without a sound
+        for word, _ in self._sentences[0].words:  # the last ones, without a sound
             self._begin_word(word)
         super()._end()
 
     # ------------------------------------------------------------------------ text
 
     def _hear(self, word: str | None) -> None:
-        reader = self._parts.reader
-        for each in reader.finish() if word is None else reader.push(word):
-            lane = self._lanes[self._filled]
-            lane.units += each.units
-            lane.words.append((self._count, bool(each.units)))
+        for each in self._reader.finish() if word is None else self._reader.push(word):
+            sentence = self._open_text()
+            sentence.units += each.units
+            sentence.words.append((self._count, bool(each.units)))
             self._count += 1
             if each.closes:
                 self._close()
         if word is None:
             self._close()
 
+    def _open_text(self) -> Sentence:
+        """Return the sentence that gets the next word."""
+        return next((each for each in self._sentences if not each.closed), self._sentences[0])
+
     def _close(self) -> None:
         """End the text of a sentence. A sentence without a sound is joined to the next one."""
-        lane = self._lanes[self._filled]
-        if lane.heard or lane.units:
-            lane.closed = True
-            self._filled = (self._filled + 1) % len(self._lanes)
+        sentence = self._open_text()
+        if sentence.heard or sentence.units:
+            sentence.closed = True
 
     # ---------------------------------------------------------------------- tokens
 
-    def _advance_behind(self, front: Lane) -> None:
-        """Let the replica of the next sentence take a step, too, if the front one
-        already sounds.
-        """
-        behind = self._lanes[(self._front + 1) % len(self._lanes)]
+    def _advance_behind(self, front: Sentence) -> None:
+        """Let the next sentence take a step, too, if the front one already sounds."""
+        behind = self._sentences[-1]
         if behind is front or not front.closed or self._made == self._begin:
             return
         if not behind.ready and not behind.ended:
@@ -169,73 +164,60 @@ class ReplicaSession(NetworkSession):
         if behind.ready and len(behind.tokens) < behind.chunk:
             self._advance(behind)
 
-    def _advance(self, lane: Lane) -> None:
-        """Read one unit and predict one token with a lane's replica."""
-        parts = self._parts
-        text_over = lane.closed and not lane.units
-        prediction = lane.replica.predict(lane.next_unit(), lane.before)
-        token = self._chosen(lane, prediction.tokens, may_end=text_over)
-        place = lane.replica.length - 1
-        longest = parts.generation.longest_unit * lane.heard
-        most = longest if parts.most_tokens is None else min(longest, parts.most_tokens)
-        if token == parts.no_token or place >= most:
-            lane.ended = True
+    def _advance(self, sentence: Sentence) -> None:
+        """Read one unit and predict one token."""
+        text_over = sentence.closed and not sentence.units
+        prediction = sentence.predict(sentence.next_unit(), sentence.before)
+        token = self._chosen(sentence, prediction.tokens, may_end=text_over)
+        place = sentence.length - 1
+        longest = self._generation.longest_unit * sentence.heard
+        if token == sentence.no_token or place >= min(longest, sentence.most_tokens):
+            sentence.ended = True
             return
-        for _ in range(lane.replica.say(token, prediction)):
-            lane.begin_word(place)
-        lane.repeats = lane.repeats + 1 if token == lane.before else 0
-        lane.before = token
-        lane.tokens.append(token)
+        for _ in range(sentence.say(token, prediction)):
+            sentence.begin_word(place)
+        sentence.repeats = sentence.repeats + 1 if token == sentence.before else 0
+        sentence.before = token
+        sentence.tokens.append(token)
 
-    def _chosen(self, lane: Lane, logits: Tensor, *, may_end: bool) -> int:
+    def _chosen(self, sentence: Sentence, logits: Tensor, *, may_end: bool) -> int:
         """Choose a token, or the end if it may come. A token is not repeated endlessly."""
-        generation = self._parts.generation
+        generation = self._generation
         if not may_end:
             logits = logits[:-1]
-        if lane.repeats >= generation.most_repeats:
-            logits[lane.before] = float("-inf")
+        if sentence.repeats >= generation.most_repeats:
+            logits[sentence.before] = float("-inf")
         if generation.temperature:
             chances = (logits / generation.temperature).softmax(-1)
-            logits = chances / race_noise(len(chances), self._parts.dice)[0]
+            logits = chances / race_noise(len(chances), self._dice)[0]
         return int(logits.argmax())  # the step's only sync
 
     # ----------------------------------------------------------------------- sound
 
-    def _decode_chunk(self, lane: Lane) -> None:
-        """Append the samples of the next tokens. The decoder may hold back the last ones."""
-        generation = self._parts.generation
-        tokens, lane.tokens = lane.tokens[: lane.chunk], lane.tokens[lane.chunk :]
-        lane.chunk = min(generation.largest_chunk, lane.chunk * generation.growth)
-        self._append_speech(lane, self._decoded(tokens))
+    def _decode_chunk(self, front: Sentence) -> None:
+        """Append the samples of the next tokens."""
+        generation = self._generation
+        tokens, front.tokens = front.tokens[: front.chunk], front.tokens[front.chunk :]
+        front.chunk = min(generation.largest_chunk, front.chunk * generation.growth)
+        self._append_speech(front, self._decode(tokens))
 
-    def _end_sentence(self, lane: Lane) -> None:
-        """Append the rest of a sentence and go on to the next one. The replica starts anew."""
-        tokens, lane.tokens = lane.tokens, []
-        pcm = torch.cat((self._decoded(tokens), self._rest()))
-        while len(pcm) and lane.words:  # the network missed where they begin
-            lane.begin_word(lane.replica.length - 2)
-        self._append_speech(lane, pcm)
-        lane.replica.restart()
-        lane.before, lane.repeats = self._parts.no_token, 0
-        lane.heard, lane.closed, lane.ended = 0, False, False
-        self._front = (self._front + 1) % len(self._lanes)
+    def _end_sentence(self, front: Sentence) -> None:
+        """Append the rest of a sentence and go on to the next one. The chunks of the sentence that
+        its replica gets then go on where they were.
+        """
+        pcm = self._decode(front.tokens) if front.tokens else torch.zeros(0)
+        pcm = torch.cat((pcm, self._rest()))
+        while len(pcm) and front.words:  # the network missed where they begin
+            front.begin_word(front.length - 2)
+        self._append_speech(front, pcm)
+        self._sentences.popleft()
+        self._sentences.append(self._fresh(front.chunk))
+        self._sentences[0].words.extendleft(reversed(front.words))  # no sample, no onset
         self._begin = self._made
 
-    def _rest(self) -> Tensor:
-        """Return the samples of a finished sentence that the decoder still holds back."""
-        return torch.zeros(0)
-
-    def _decoded(self, tokens: list[int]) -> Tensor:
-        return self._parts.decode(tokens) if tokens else torch.zeros(0)
-
-    def _append_speech(self, lane: Lane, samples: Tensor) -> None:
-        """Append samples of the lane's sentence, with the words that have begun."""
-        while lane.onsets:
-            word, token = lane.onsets.popleft()
-            self._begin_word(word, self._begin + token * self._parts.token_samples)
+    def _append_speech(self, front: Sentence, samples: Tensor) -> None:
+        """Append samples of the front sentence, with the words that have begun."""
+        while front.onsets:
+            word, token = front.onsets.popleft()
+            self._begin_word(word, self._begin + token * self.token_samples)
         self._append(samples.numpy())
-
-    def close(self) -> None:
-        super().close()
-        for lane in self._lanes:
-            lane.replica.restart()

@@ -12,37 +12,35 @@ names the file.
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import torch
 from torch import Tensor
 
-from engine.codec.mel import BANDS
+from engine.codec.mel import Vocoder
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.codec.vocoder import Waves, load_vocoder
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
+from engine.nn.transformer import KvCache
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.llmvox.config import NAME, LlmVoxGeneration, read_pack_config
-from engine.tts.llmvox.model import LlmVoxModel, Prediction
-from engine.tts.llmvox.session import ReplicaSession, SessionParts
-from engine.tts.llmvox.text_cursor import TextCursor
-from engine.tts.llmvox.units import PhoneUnits
+from engine.tts.llmvox.model import (
+    NAME,
+    LlmVoxGeneration,
+    LlmVoxModel,
+    LlmVoxPackConfig,
+    Prediction,
+)
+from engine.tts.llmvox.session import Sentence, SentenceSession
+from engine.tts.llmvox.units import PhoneUnits, TextCursor
 from engine.tts.pack_files import (
-    PHONES_FILE,
     SPECTRUM_FILE,
-    VOCODER_FILE,
     VOICE_FILE,
     named_voices,
+    read_config,
     with_weights,
 )
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.papers.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
-from engine.tts.papers.synthesiser import SystemSynthesiser, speaker_vector
-from engine.tts.phones import VOCABULARY, PhoneTable, read_table
-
-_CPU: Final = torch.device("cpu")
+from engine.tts.papers.synthesiser import SystemSynthesiser, shared_parts, speaker_vector
+from engine.tts.phones import PhoneTable
 
 
 @dataclass(frozen=True)
@@ -52,72 +50,55 @@ class LlmVoxParts:
     generation: LlmVoxGeneration
     model: LlmVoxModel
     spectrum: Spectrum
-    vocoder: Waves
+    vocoder: Vocoder
     table: PhoneTable
     espeak: Espeak
-    rotary: RotaryTable
-    spectrum_rotary: RotaryTable
 
 
-class OwnReplica:
-    """Our network with one voice and the state of one sentence."""
+class LlmVoxSentence(Sentence):
+    """A sentence of our network in one voice."""
 
     def __init__(self, parts: LlmVoxParts, speaker: Tensor, dice: torch.Generator) -> None:
-        """`speaker`: the voice's vector [S]."""
-        self._parts = parts
-        self._speaker = speaker[None]
-        self._dice = dice
-        self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
+        """`speaker`: the voice's vector [1, S]."""
+        super().__init__(KvCache(parts.model.shape.stack), parts.model.no_token)
+        self._parts, self._speaker, self._dice = parts, speaker, dice
         self._cursor = TextCursor(parts.model.shape.spectrum)
-
-    @property
-    def length(self) -> int:
-        return self._cache.length
 
     def predict(self, unit: int, before: int) -> Prediction:
         model, cursor = self._parts.model, self._cursor
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
-        predicted = model.predict(model.step(x, self._parts.rotary, self._cache))
+        predicted = model.predict(model.step(x, self._cache))
         cursor.read(unit)
         return predicted._replace(tokens=cursor.restrict(predicted.tokens))
 
     def say(self, token: int, predicted: Prediction) -> int:
         return self._cursor.say(token)
 
-    def restart(self) -> None:
-        self._cache.restart()
-        self._cursor = TextCursor(self._parts.model.shape.spectrum)
 
-
-class LlmVoxSession(ReplicaSession):
+class LlmVoxSession(SentenceSession):
     """The TtsSession of LLMVoX, without control of the rate."""
+
+    token_samples = STEP_SAMPLES
 
     def __init__(self, parts: LlmVoxParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        model, dice = parts.model, torch.Generator().manual_seed(seed)
+        self._parts, self._speaker = parts, speaker[None]
         self._spectrum, self._wave = parts.spectrum, parts.vocoder.open()
         self._open_columns = partial(
             Columns,
             parts.spectrum,
-            parts.spectrum_rotary,
-            from_nothing(parts.spectrum, speaker[None]),
+            from_nothing(parts.spectrum, self._speaker),
             torch.Generator().manual_seed(seed),
             dropout=parts.generation.spectrum_dropout,
         )
         self._columns = self._open_columns()
         self._waiting: list[int] = []  # tokens whose next phones are not known yet
-        super().__init__(
-            SessionParts(
-                parts.generation,
-                PhoneUnits(parts.espeak, parts.table),
-                (OwnReplica(parts, speaker, dice),),
-                self._decode,
-                model.no_token,
-                STEP_SAMPLES,
-                dice,
-            )
-        )
+        reader = PhoneUnits(parts.espeak, parts.table)
+        super().__init__(parts.generation, reader, torch.Generator().manual_seed(seed))
+
+    def _open_sentence(self) -> Sentence:
+        return LlmVoxSentence(self._parts, self._speaker, self._dice)
 
     def _decode(self, tokens: list[int]) -> Tensor:
         """Return samples for a sentence's next tokens. The last ones wait until their next phones
@@ -155,21 +136,15 @@ class LlmVoxSynthesiser(SystemSynthesiser[LlmVoxParts, Tensor]):
 
 
 def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
-    """Load the pack's model and named voices, always on the CPU: one position's products are too
-    small for another device. ModelError names the file that is missing or wrong.
+    """Load the pack's model and named voices, always on the CPU, see shared_parts(). ModelError
+    names the file that is missing or wrong.
     """
-    torch.set_num_threads(1)
-    config = read_pack_config(folder / CONFIG_FILE)
-    shape = config.shape
+    config = read_config(folder / CONFIG_FILE, LlmVoxPackConfig)
     parts = LlmVoxParts(
         config.generation,
-        with_weights(LlmVoxModel(shape), folder / VOICE_FILE),
-        with_weights(Spectrum(shape.spectrum), folder / SPECTRUM_FILE),
-        load_vocoder(folder / VOCODER_FILE, BANDS),
-        read_table(folder / PHONES_FILE, VOCABULARY),
-        Espeak(),
-        RotaryTable(shape.stack.head_width, _CPU),
-        RotaryTable(shape.spectrum.stack.head_width, _CPU),
+        with_weights(LlmVoxModel(config.shape), folder / VOICE_FILE),
+        with_weights(Spectrum(config.shape.spectrum), folder / SPECTRUM_FILE),
+        *shared_parts(folder),
     )
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return LlmVoxSynthesiser(parts, named, config.name)

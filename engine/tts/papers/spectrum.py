@@ -19,9 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mel import BANDS
-from engine.nn.cache import KvCache
 from engine.nn.prenet import Prenet
-from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.nn.transformer import Embedding, KvCache, Linear, Transformer, TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.phones import VOCABULARY
 
@@ -141,7 +140,6 @@ class Columns:
     def __init__(
         self,
         spectrum: Spectrum,
-        table: RotaryTable,
         prompt: SpectrumPrompt,
         generator: torch.Generator,
         *,
@@ -149,7 +147,6 @@ class Columns:
     ) -> None:
         """`dropout`: of the pre-net, which also drops values when speaking (SMLLE, 3.3)."""
         self._spectrum = spectrum
-        self._table = table
         self._generator = generator
         self._dropout = dropout
         self._speaker = prompt.speaker
@@ -165,36 +162,25 @@ class Columns:
         inputs = Inputs(
             torch.tensor([[token]]), torch.tensor([phones]), self._last[:, None], self._speaker
         )
-        place = self._cache.length
-        rotation = self._table.slice(place, place + 1)
-        hidden = spectrum.stack(spectrum.inputs(inputs, keep), rotation, self._cache)[:, 0]
-        self._cache.advance(1)
-        _, self._last = spectrum.columns(hidden)
+        hidden = spectrum.stack.append(spectrum.inputs(inputs, keep), self._cache)
+        _, self._last = spectrum.columns(hidden[:, 0])
         return spectrum.restored(self._last.view(spectrum.shape.columns, -1))
 
 
 def from_nothing(spectrum: Spectrum, speaker: Tensor) -> SpectrumPrompt:
     """Return the state for a voice without a prompt, which is only a vector [1, 192]."""
-    cache = KvCache(spectrum.shape.stack, 1, speaker.device, torch.float32)
+    cache = KvCache(spectrum.shape.stack, device=speaker.device)
     return SpectrumPrompt(cache, torch.zeros(1, spectrum.shape.values), speaker)
 
 
-def prepared(
-    spectrum: Spectrum,
-    table: RotaryTable,
-    inputs: Inputs,
-    columns: Tensor,
-    share: float,
-) -> SpectrumPrompt:
+def prepared(spectrum: Spectrum, inputs: Inputs, columns: Tensor, share: float) -> SpectrumPrompt:
     """Return the state after a prompt of P steps with these inputs and `columns` [1, P, V].
     `share`: of the pre-net's dropout.
     """
     steps, prompt = inputs.tokens.shape[1], from_nothing(spectrum, inputs.speaker)
     # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
     keep = spectrum.prenet.keep_masks((1, steps), share, torch.Generator().manual_seed(0))
-    mask = torch.ones(steps, steps, dtype=torch.bool).tril()
-    spectrum.stack(spectrum.inputs(inputs, keep), table.slice(0, steps), prompt.cache, mask)
-    prompt.cache.advance(steps)
+    spectrum.stack.append(spectrum.inputs(inputs, keep), prompt.cache)
     return replace(prompt, last=columns[:, -1])
 
 

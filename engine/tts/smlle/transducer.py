@@ -1,22 +1,104 @@
-"""From phones to semantic tokens, one decision at a time: speak a token, or wait for the next
-phone.
+"""SMLLE's transducer, and the shapes and constants of a pack, with their sources. From phones to
+semantic tokens, one decision at a time: speak a token, or wait for the next phone.
 
     phones ─▶ causal encoder ─┐
     tokens ─▶ LSTM ───────────┴─▶ joint net ─▶ token or blank       (SMLLE, 2.1)
 
-Invariant: a decision depends on the units read and the tokens spoken before it, and draws once; the
-arrival of the text does not matter. Forward never writes to the module.
+"SMLLE, 2.2" is a section of the paper (Sun et al., 2025). Where the paper leaves a value open, or
+ours is smaller, the comment says so.
+Invariant: a pack's config.json decides every tensor's shape. A decision depends on the units read
+and the tokens spoken before it, and draws once; the arrival of the text does not matter. Forward
+never writes to the module.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
-from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.smlle.config import MARKS, SmlleGeneration, SmlleShape
+from engine.nn.transformer import Embedding, KvCache, Linear, Transformer, TransformerConfig
+from engine.settings.rules import Range
+from engine.tts.base import RateRange
+from engine.tts.pack_files import check_system
+from engine.tts.papers.spectrum import SpectrumShape
+
+NAME: Final = "smlle"
+STEPS_PER_FRAME: Final = 2  # 80 ms
+STEP_MS: Final = 40
+MARKS: Final = {"": 0, ",": 1, ".": 2, "?": 3, "!": 4}  # behind a phone, read together with it
+NEVER: Final = 999_999
+
+
+@dataclass(frozen=True)
+class SmlleShape:
+    """Shapes of one pack's networks. The paper's stacks have 12 layers of width 1024 (3.2), and its
+    encoder is a Conformer; ours are small, causal Llama stacks.
+    """
+
+    encoder: TransformerConfig
+    spectrum: SpectrumShape  # the paper's tokeniser has 1024 values of a token
+    predictor_layers: Annotated[int, Range(1, 16)] = 2  # LSTM (SMLLE, 3.2)
+    joint: Annotated[int, Range(1, 16_384)] = 256
+
+    @property
+    def begin(self) -> int:
+        return self.spectrum.begin
+
+    @property
+    def end(self) -> int:
+        return self.spectrum.end
+
+    @property
+    def tokens(self) -> int:
+        return self.spectrum.tokens
+
+
+@dataclass(frozen=True)
+class SmlleGeneration:
+    """Constants of generation."""
+
+    top_tokens: Annotated[int, Range(1, 4097)] = 15  # SMLLE, 3.3, where the blank is among them
+    # of the tokens; the paper does not give one
+    temperature: Annotated[float, Range(0.01, 100)] = 1.0
+    # of the phones: 1 = drawn as learnt, 0 = all have their median (ours)
+    lengths: Annotated[float, Range(0, 1)] = 1.0
+    # of the pre-net, also when speaking (SMLLE, 3.3)
+    dropout: Annotated[float, Range(0, 0.99)] = 0.5
+    # of one phone, 1.2 s; then the next phone must follow (ours)
+    most_tokens: Annotated[int, Range(1, 10_000)] = 30
+    # phones in a row without a token; the next one must have one (ours)
+    most_unspoken: Annotated[int, Range(1, 10_000)] = 4
+    # a passage this long ends with its sentence (ours)
+    passage_steps: Annotated[int, Range(1, 999_999)] = NEVER
+    own_rate: Annotated[float, Range(0.1, 100)] = 4.0  # SPS without a bias, measured by the export
+    # on the blank per unit of log(wanted / measured rate) (ours)
+    pull: Annotated[float, Range(0, 100)] = 1.0
+    rate_window_frames: Annotated[int, Range(1, 10_000)] = 38  # 3 s, as VoXtream2's
+    lowest_rate: Annotated[float, Range(0.1, 100)] = 1.5
+    highest_rate: Annotated[float, Range(0.1, 100)] = 7.0
+
+    @property
+    def rates(self) -> RateRange:
+        """Rates that a session accepts, in SPS."""
+        return RateRange(self.lowest_rate, self.highest_rate)
+
+
+@dataclass(frozen=True)
+class SmllePackConfig:
+    """Contents of a pack's config.json."""
+
+    name: str
+    shape: SmlleShape
+    generation: SmlleGeneration
+    system: str = NAME
+
+    def check(self) -> None:
+        """Raise ValueError for values that do not fit each other."""
+        check_system(self.system, NAME)
+        if self.generation.lowest_rate >= self.generation.highest_rate:
+            raise ValueError("its rates leave no room")
 
 
 class Unit(NamedTuple):
@@ -65,18 +147,12 @@ class Decisions:
     """The transducer's decisions for one passage: a path through the lattice."""
 
     def __init__(
-        self,
-        transducer: Transducer,
-        table: RotaryTable,
-        generation: SmlleGeneration,
-        generator: torch.Generator,
+        self, transducer: Transducer, generation: SmlleGeneration, generator: torch.Generator
     ) -> None:
         self._transducer = transducer
-        self._table = table
         self._generation = generation
         self._generator = generator
-        device = transducer.bias.device
-        self._cache = KvCache(transducer.shape.encoder, 1, device, torch.float32)
+        self._cache = KvCache(transducer.shape.encoder, device=transducer.bias.device)
         self._text = torch.empty(0)  # encoder's row [1, D] of the unit read last
         self._speech, self._memory = self._predicted(transducer.shape.tokens, None)
         self._said = 0  # tokens of this unit
@@ -91,11 +167,9 @@ class Decisions:
         self._said, self._going_on = 0, 1.0
         quantile = float(torch.rand(1, generator=self._generator))
         self._quantile = 0.5 + self._generation.lengths * (quantile - 0.5)
-        transducer, place = self._transducer, self._cache.length
+        transducer = self._transducer
         row = transducer.embedded(torch.tensor([[unit.phone]]), torch.tensor([[unit.mark]]))
-        out = transducer.encoder(row, self._table.slice(place, place + 1), self._cache)
-        self._cache.advance(1)
-        self._text = out[:, 0]
+        self._text = transducer.encoder.append(row, self._cache)[:, 0]
 
     def decide(self, bias: float) -> int | None:
         """Draw a token; None = wait for the next unit. `bias` is added to the blank's logit."""

@@ -1,7 +1,7 @@
 """ReDimNet-M, from speech to a speaker's vector of 192 numbers (Yakovlev et al., 2024).
 
 Written after the paper and the published MIT code, with the keys of the published file (see
-speaker_file.py). One-dimensional rows [B, 1152, T] hold C channels of F frequencies, with C * F
+pack.py). One-dimensional rows [B, 1152, T] hold C channels of F frequencies, with C * F
 constant; every stage reads a learnt mixture of all rows before it. Invariant: the module never
 changes after loading; embed() is a function of the samples.
 """

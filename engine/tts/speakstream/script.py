@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from engine.text.phonemes import PhonedWord, is_nucleus
 from engine.tts.phones import MARKS, PhoneTable
-from engine.tts.speakstream.config import BEGIN, WORD
+from engine.tts.speakstream.model import BEGIN, WORD
 
 _STOPS = frozenset(MARKS[mark] for mark in ".?!")
 

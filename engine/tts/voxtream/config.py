@@ -1,23 +1,22 @@
-"""Shapes of the weights and constants of generation, with their sources.
+"""Shapes of the weights and constants of generation, with their sources, and the published
+editions, each with the settings that are not in its files.
 
 "VoXtream2, 3.5" is a section of the VoXtream2 paper; "released" is the value in the published
 generation settings, where the paper does not state one.
 Invariant: a checkpoint's config.json decides every tensor's shape; nothing here can contradict it.
+An edition's weights never speak with the settings of another.
 """
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
-from engine.errors import ModelError
 from engine.nn.transformer import TransformerConfig
-from engine.nn.weights_file import check_number, check_numbers
+from engine.nn.weights_file import check_number
 from engine.settings.rules import Range
-from engine.translatable import Translatable
-from engine.tts.pack_files import read_object
 from engine.tts.phones import VOCABULARY
-from engine.tts.voxtream.rate import PER_DECADE
-from engine.typed_values import WrongValue, build
+from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
+from engine.tts.voxtream.rate import PER_DECADE, RATE_TABLE, RateTarget
 
 # The released config.json names its stacks; these are the shapes behind the names.
 STACKS = {
@@ -99,7 +98,6 @@ VOXTREAM2_SHAPE = ModelConfig(
 )
 
 
-REFETCH: Final = Translatable("Fetch the model again.")
 NEVER: Final = 999_999  # frames, 22 hours
 UNBOUNDED: Final = 100.0  # SPS, faster than any speech
 
@@ -164,80 +162,60 @@ def check_shape(shape: ModelConfig) -> None:
         raise ValueError("its transformers do not fit each other")
 
 
+# -------------------------------------------------------------------------------- editions
+
+# The released loop speaks at most 750 frames (60 s), and people hear repeats beyond 500 characters
+# (25 s): after 20 s the next sentence begins from the prompt alone.
+PASSAGE_FRAMES: Final = 250
+
+
 @dataclass(frozen=True)
-class _PublishedConfig:
-    """The keys of a released config.json that shape the weights."""
-
-    phone_former: str
-    temp_former: str
-    dep_former: str
-    phone_vocab_size: int
-    audio_vocab_size: int
-    embedding_dim: int
-    spk_embedding_dim: int
-    num_codebooks: int
-    num_phone_states: int
-    audio_window_size: int
-    phone_window_size: int
-    audio_pad_size: int
-    max_look_ahead: int
-
-    def shape(self) -> ModelConfig:
-        """Return the shape of the weights; the names of the stacks must be in STACKS."""
-        return ModelConfig(
-            phone=STACKS[self.phone_former],
-            temporal=STACKS[self.temp_former],
-            depth=STACKS[self.dep_former],
-            phone_vocabulary=self.phone_vocab_size,
-            audio_vocabulary=self.audio_vocab_size,
-            codebooks=self.num_codebooks,
-            speaker_width=self.spk_embedding_dim,
-            duration_tokens=self.num_phone_states,
-            max_look_ahead=self.max_look_ahead,
-            audio_window=self.audio_window_size,
-            phone_window=self.phone_window_size,
-        )
-
-
-def read_config(file: Path) -> ModelConfig:
-    """Return the shapes in a released config.json.
-
-    Keys that do not shape the weights (training's) are ignored, as by the published loader.
-    ModelError names the file and the key of a value that is missing, of the wrong kind or out of
-    range.
+class Edition:
+    """A published edition. `name`: of its model and of its asset. `rates`: the rate table by SPS.
+    `bends_logits`: a rate changes the logits before the temperature, not the probabilities after
+    it. `loudness`: of every prompt, in LUFS; None = as recorded.
     """
-    try:
-        config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
-    except WrongValue as error:
-        raise ModelError("{file}: {error}.", hint=REFETCH, file=file, error=error) from error
-    known = ", ".join(STACKS)
-    for key in ("phone_former", "temp_former", "dep_former"):
-        if getattr(config, key) not in STACKS:
-            raise _other(file, key, getattr(config, key), known)
-    shape = config.shape()
-    try:
-        check_numbers(shape)
-    except ValueError as error:
-        raise ModelError("{file}: {error}.", hint=REFETCH, file=file, error=error) from error
-    # Values that the code, the codec and the speaker encoder require.
-    for key, expected in (
-        ("embedding_dim", shape.width),
-        ("audio_pad_size", 0),
-        ("num_phone_states", len(DURATION_TOKENS)),
-        ("audio_vocab_size", VOXTREAM2_SHAPE.audio_vocabulary),
-        ("spk_embedding_dim", VOXTREAM2_SHAPE.speaker_width),
-    ):
-        if getattr(config, key) != expected:
-            raise _other(file, key, getattr(config, key), expected)
-    return shape
+
+    name: str
+    generation: VoxtreamGeneration
+    rates: Mapping[float, RateTarget]
+    bends_logits: bool = False
+    loudness: float | None = None
+
+    def tempered(self, generation: VoxtreamGeneration) -> "Edition":
+        """Return the edition with these constants. Their temperature determines the scale of the
+        rate's bias.
+        """
+        scale = 1 / generation.temperature if self.bends_logits else PER_DECADE
+        return replace(self, generation=replace(generation, pull_scale=scale))
 
 
-def _other(file: Path, key: str, value: object, expected: object) -> ModelError:
-    return ModelError(
-        "{file}: '{key}' is {value}, expected {expected}.",
-        hint="This checkpoint needs a newer version of the program.",
-        file=file,
-        key=key,
-        value=value,
-        expected=expected,
+def _eased(rates: Mapping[float, RateTarget], scale: float) -> Mapping[float, RateTarget]:
+    """Convert a rate table for common logarithms to one for natural logarithms times `scale`, with
+    the same effect.
+    """
+    return {
+        rate: replace(target, weight=target.weight * PER_DECADE / scale)
+        for rate, target in rates.items()
+    }
+
+
+_GENERATION: Final = replace(
+    GENERATION, look_ahead=VOXTREAM2_SHAPE.look_ahead, passage_frames=PASSAGE_FRAMES
+)
+# The table and the loudness of 2.1 are not in a file that could be read here. Its table is that of
+# 2.0 with weights of the same effect, its loudness that of EBU R 128, until its folder holds a
+# speaking_rate.json and a generator.json.
+EDITIONS: Final = {
+    edition.name: edition.tempered(edition.generation)
+    for edition in (
+        Edition(
+            VOXTREAM2_1,
+            _GENERATION,
+            _eased(RATE_TABLE, 1 / _GENERATION.temperature),
+            bends_logits=True,
+            loudness=-23.0,
+        ),
+        Edition(VOXTREAM2, _GENERATION, RATE_TABLE),
     )
+}

@@ -27,20 +27,21 @@ from engine.tts.base import Pcm, RateRange
 from engine.tts.papers.session import PassageSession
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, SyllableMeter, paced
-from engine.tts.voxtream.alignment import AlignmentCursor, Span
+from engine.tts.session import ANY_RATE
 from engine.tts.voxtream.config import DURATION_TOKENS, VoxtreamGeneration
-from engine.tts.voxtream.network.frames import FrameMaker, pack_controls
+from engine.tts.voxtream.network.frames import FrameMaker, PreparedPrompt, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import (
+    FASTEST,
     RATE_TABLE,
+    SLOWEST,
     DurationState,
     RateTarget,
     SpeedControl,
+    Stretch,
     rate_target,
 )
-from engine.tts.voxtream.script import PhoneScript, VoxtreamScript
-from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
+from engine.tts.voxtream.script import AlignmentCursor, Span, VoxtreamScript
 
 OWN_PACE_MS = 1000  # of plain speech; less is too little to measure the voice's own pace
 
@@ -73,8 +74,21 @@ class FrameSession(PassageSession):
     samples of a frame come with the next one.
     """
 
-    _script: PhoneScript
-    _span: Span | None  # phones of the last frame; None = nothing was drawn in this passage
+    _script: VoxtreamScript
+    _frames: FrameMaker  # of the passage
+
+    def __init__(
+        self, espeak: Espeak, prompt: PreparedPrompt, seed: int, rates: RateRange = ANY_RATE
+    ) -> None:
+        super().__init__(SAMPLE_RATE, espeak, rates)
+        self._prompt = prompt
+        self._generator = torch.Generator().manual_seed(seed)
+        self._silence = SilenceLimit(SAMPLE_RATE)
+
+    def _begin_passage(self, first_word: int) -> None:
+        """Restart from the prompt alone. The rate and its measurements stay."""
+        self._passage = 0  # frames since the passage began
+        self._span: Span | None = None  # phones of the last frame; None = nothing was drawn
 
     @abstractmethod
     def _read_ahead(self) -> bool:
@@ -85,20 +99,16 @@ class FrameSession(PassageSession):
         """Append a silent frame for a passage without a sound, in which its words begin."""
 
     @abstractmethod
-    def _draw_first(self) -> None:
-        """Draw the first frame of a passage."""
-
-    @abstractmethod
-    def _draw(self, before: Span) -> None:
-        """Draw the next frame, and append the samples of the one before, which speaks `before`."""
+    def _draw(self, before: Span | None) -> None:
+        """Draw the next frame, and append the samples of the one before, which speaks `before`
+        (None = it is the first of a passage).
+        """
 
     def _make(self) -> bool:
         if self._passage_over or not self._read_ahead():
             return False
         if not self._script.has_phones:
             self._pass_over_words()
-        elif self._span is None:
-            self._draw_first()
         else:
             self._draw(self._span)
         return True
@@ -110,8 +120,6 @@ class VoxtreamSession(FrameSession):
     one second of them was measured.
     """
 
-    _script: VoxtreamScript
-
     def __init__(
         self,
         parts: VoxtreamParts,
@@ -120,34 +128,30 @@ class VoxtreamSession(FrameSession):
         seed: int,
     ) -> None:
         """`fresh_frames` returns a new maker of frames for each passage."""
-        super().__init__(SAMPLE_RATE, parts.espeak, RateRange(min(parts.rates), max(parts.rates)))
+        rates = RateRange(min(parts.rates), max(parts.rates))
+        super().__init__(parts.espeak, prompt, seed, rates)
         window = parts.generation.rate_window_frames
         self._parts = parts
-        self._prompt = prompt
         self._durations = DurationState(len(DURATION_TOKENS), window)
         self._plain_frames = 0  # of speech at the model's own pace
         self._plain_meter = SyllableMeter(1000 / FRAME_MS, window)  # of those
         self._frame_target = FrameTarget()  # of the frame drawn last
         self._last_target = FrameTarget()  # of the one before it
         self._last_rate: float | None = None  # at the frame drawn last
-        self._silence = SilenceLimit(SAMPLE_RATE)
         self._stretch = Stretch(SAMPLE_RATE)
         self._speed_control = SpeedControl()
         self._begun_words: deque[int] = deque()  # whose first sample is not in the queue yet
         self._begin_marks: list[int] = []  # positions of those in the next frame
-        self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
-        self._frames = fresh_frames()  # of the passage
+        self._frames = fresh_frames()
         self._plain = False  # True if the frame due is at the model's own pace
         self._stretched = 0  # samples before they were stretched
 
     def _begin_passage(self, first_word: int) -> None:
-        """Restart from the prompt alone. The rate and its measurements stay."""
+        super()._begin_passage(first_word)
         if first_word:
             self._frames.close()
             self._frames = self._fresh_frames()
-        self._passage = 0  # frames since the passage began
-        self._span = None
         self._script = VoxtreamScript(self._prompt, self._parts.table, first_word)
         self._cursor = AlignmentCursor(
             self._prompt.last_phone, DURATION_TOKENS, self._parts.generation
@@ -181,14 +185,14 @@ class VoxtreamSession(FrameSession):
         marks = self._marks(Span(0, 0, ended=True))
         self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
-    def _draw_first(self) -> None:
-        opened = self._prompt.open(self._script.rows())
-        self._span = self._move(self._frames.first(opened, self._controls()), None)
-        self._last_target = self._frame_target
-
-    def _draw(self, before: Span) -> None:
-        self._plain = self.rate is None and self._pace() == PLAIN
+    def _draw(self, before: Span | None) -> None:
         script = self._script
+        if before is None:
+            opened = self._prompt.open(script.rows())
+            self._span = self._move(self._frames.first(opened, self._controls()), None)
+            self._last_target = self._frame_target
+            return
+        self._plain = self.rate is None and self._pace() == PLAIN
         phones, said = script.vector(before), script.said(before)
         script.forget_before(before.first)
         made = self._frames.next(phones, said, self._controls())
@@ -301,4 +305,3 @@ class VoxtreamSession(FrameSession):
         if not self._closed:
             self._frames.close()
         super().close()
-        self._stretch = Stretch(SAMPLE_RATE)

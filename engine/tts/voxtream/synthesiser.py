@@ -4,37 +4,32 @@ Invariant: weights are loaded once and never change; a session changes only its 
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from engine.audio.clips.clip import Clip
-from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi
+from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.machine import return_freed_memory
-from engine.nn.packed.quantise import Precision
-from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
-from engine.tts.papers.voice_tensors import prompt_codes, real_numbers
-from engine.tts.phones import PhoneTable
+from engine.tts.papers.synthesiser import prompt_codes, real_numbers
 from engine.tts.pick import can_clone
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import SpeakerEncoder, recipe_version, resampled
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import UNBOUNDED
-from engine.tts.voxtream.edition import Edition
-from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.paths import VOXTREAM2
-from engine.tts.voxtream.files.published import WEIGHTS, espeak_of, read_published
-from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
-from engine.tts.voxtream.network.frames import EagerFrames, FrameMaker, GraphFrames
-from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
+from engine.tts.voxtream.network.frames import (
+    EagerFrames,
+    FrameMaker,
+    GraphFrames,
+    PreparedPrompt,
+    prepare,
+)
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import VoxtreamParts, VoxtreamSession
 
@@ -73,7 +68,6 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         self._graphs = parts.model.device.type == "cuda" if graphs is None else graphs
         self._idle: list[GraphFrames] = []
         self._speaker = speaker
-        self._tables = rotary_tables(parts.model)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """Make a voice from mono samples of 1 s or more. UnreadableClip gives the reason when none
@@ -135,7 +129,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         """Capture one more graph. If that fails, never try again, and set the note in `info`."""
         parts = self._parts
         try:
-            frames = GraphFrames(parts.model, self._tables, parts.mimi, self._idle.append)
+            frames = GraphFrames(parts.model, parts.mimi, self._idle.append)
         except RuntimeError as error:  # torch's: too little memory, or a kernel that cannot be
             log.warning("frames cannot be captured error=%s", error)
             self._graphs = False
@@ -153,50 +147,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         shape = model.config
         codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.longest_prompt)
         speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
-        return prepare(model, self._tables, codes, speaker, self._parts.table.special)
-
-
-@dataclass(frozen=True)
-class Files:
-    """Paths of the published files."""
-
-    model: Path  # folder, see files/published.py
-    mimi: Path
-    speaker: Path
-
-
-def load_published(
-    files: Files,
-    edition: Edition,
-    precision: Precision,
-    target: Target,
-    fallback: Callable[[], Clip],
-) -> VoxtreamSynthesiser:
-    """Load the published model. The ModelError names a missing or wrong file.
-
-    The model has no voice of its own: `fallback` returns a recording to make one from.
-    """
-    published = read_published(files.model, edition)
-    shape, edition = published.shape, published.edition
-    espeak = espeak_of(files.model, published.language)
-    with PublishedFile(files.model / WEIGHTS, shape) as weights:
-        model = load_weights(weights, shape, edition.generation, precision, target)
-    mimi = load_mimi(files.mimi, shape.codebooks, target.device)
-    speaker = load_speaker_encoder(files.speaker)
-    clip = fallback()
-    name, loudness = edition.name, edition.loudness
-    voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, name, loudness)
-    mimi.tune()
-    return_freed_memory()
-    parts = _parts(edition, model, mimi, published.table, espeak)
-    return VoxtreamSynthesiser(parts, speaker, (replace(voice, name="formant"),), name)
-
-
-def _parts(
-    edition: Edition, model: VoxtreamModel, mimi: Mimi, table: PhoneTable, espeak: Espeak
-) -> VoxtreamParts:
-    generation = edition.generation
-    return VoxtreamParts(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
+        return prepare(model, codes, speaker, self._parts.table.special)
 
 
 def encode(

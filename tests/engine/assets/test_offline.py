@@ -27,7 +27,7 @@ from engine.tts.base import AudioFrame
 from engine.tts.phones import own_ids
 from engine.tts.registry import load
 from engine.tts.voxtream import config
-from engine.tts.voxtream.files.loading import MIMI_FILE, SPEAKER_FILE
+from engine.tts.voxtream.files.pack import ENCODER_FILE, MIMI_FILE
 from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.toy import ignore, never
 from tests.engine.tts.voxtream.random_weights import RandomWeights, random_speaker_encoder
@@ -87,7 +87,7 @@ def published() -> dict[str, bytes]:
         "phoneme_to_token.json": json.dumps(own_ids() | MARKS).encode(),
         "model.safetensors": save(dict(RandomWeights(SMALL, 0).items())),
         MIMI_FILE: save(codec),
-        SPEAKER_FILE: speaker.getvalue(),
+        ENCODER_FILE: speaker.getvalue(),
     }
 
 
@@ -118,7 +118,7 @@ def test_fetched_models_are_listed_verified_loaded_and_speak(loose, tmp_path, mo
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path / "config"))
     files = published()
     (speaker,) = loose["redimnet"].files
-    pinned = replace(speaker, sha256=hashlib.sha256(files[SPEAKER_FILE]).hexdigest())
+    pinned = replace(speaker, sha256=hashlib.sha256(files[ENCODER_FILE]).hexdigest())
     loose["redimnet"] = replace(loose["redimnet"], files=(pinned,))  # a release has no record
     with serving(Hub(files, {"latest": files})) as hub:
         store = Store(tmp_path / "models", endpoint=hub.endpoint)

@@ -1,4 +1,6 @@
-"""Streams of one codec are values: they do not know of each other."""
+"""Streams of one codec are values: they do not know of each other. Its layers as plain products
+give what they gave as convolutions.
+"""
 
 import math
 import threading
@@ -6,9 +8,9 @@ import threading
 import pytest
 import torch
 from moshi.utils.compile import torch_compile_lazy
-from torch import Tensor
+from torch import Tensor, nn
 
-from engine.codec.mimi import FRAME_SAMPLES, Mimi, load_mimi
+from engine.codec.mimi import FEW, FRAME_SAMPLES, Mimi, ProductConv, ProductConvTranspose, load_mimi
 from engine.errors import ModelError
 from tests.engine.tts.voxtream.small_model import small_mimi
 
@@ -92,3 +94,35 @@ def test_another_file_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr("moshi.models.loaders.get_mimi", lambda file, **options: broken)
     with pytest.raises(ModelError, match=r"'decoder\.model\.0\.conv\.conv\.bias' holds NaN"):
         load_mimi(file, 16, cpu)
+
+
+# ------------------------------------------------------------------------------ layers as products
+
+
+@pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (1, 3), (4, 1)])
+@pytest.mark.parametrize("length", [9, 4 * FEW + 20])
+def test_a_convolution_as_a_product(stride, dilation, length):
+    torch.manual_seed(0)
+    plain = nn.Conv1d(6, 5, 3, stride=stride, dilation=dilation)
+    x = torch.randn(2, 6, length)
+    expected = plain(x)
+    plain.__class__ = ProductConv
+    assert torch.allclose(plain(x), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_tuned_codec_sounds_the_same():
+    codes = torch.randint(0, 2048, (2, 1, 4, 6), generator=torch.Generator().manual_seed(0))
+    plain, tuned = (small_mimi() for _ in range(2))
+    tuned.tune()
+    assert any(isinstance(each, ProductConvTranspose) for each in tuned._model.modules())
+    wanted, found = ([codec.open(), codec.open()] for codec in (plain, tuned))
+    for sizes in ([1] * 6, [6], [1, 5]):
+        for columns in zip(*(each.split(sizes, dim=2) for each in codes), strict=True):
+            for which, column in enumerate(columns):
+                expected = plain.decode_frame(wanted[which], column)
+                got = tuned.decode_frame(found[which], column)
+                assert got.shape == expected.shape
+                assert float((got - expected).norm() / expected.norm()) < 1e-4
+        for codec, streams in ((plain, wanted), (tuned, found)):
+            for stream in streams:
+                codec.restart(stream)  # and has forgotten the last one

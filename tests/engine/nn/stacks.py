@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from engine.nn.transformer import (
     Embedding,
     Linear,
-    RotaryTable,
     Stored,
     Transformer,
     TransformerConfig,
@@ -70,7 +69,7 @@ class Everything:
 def at_once(stack: Transformer, rows: Tensor, ahead: int = 0) -> Tensor:
     """Hidden states [1, T, D] of all positions, computed anew; each sees so many behind itself."""
     length = rows.shape[1]
-    rotation = RotaryTable(stack.config.head_width, CPU).slice(0, length)
+    rotation = stack.rotary.slice(0, length)
     mask = torch.full((length, length), -torch.inf).triu(1 + ahead)
     return stack(rows, rotation, Everything(), mask)
 

@@ -57,19 +57,19 @@ class Card:
 def test_only_the_thread_that_captures_is_bound(monkeypatch):
     card, calls = Card(monkeypatch), list[str]()
 
-    def function() -> tuple[Tensor, ...]:
+    def function() -> Tensor:
         calls.append(card.stream.name)
-        return (torch.ones(1),)
+        return torch.ones(1)
 
     graphed = Graphed(function, CUDA)
     assert calls == ["side"] * WARM_UP_CALLS + ["captured"]
     assert card.modes == ["thread_local"]
-    assert torch.equal(graphed()[0], torch.ones(1))
+    assert torch.equal(graphed(), torch.ones(1))
     assert (card.replays, len(calls)) == (1, WARM_UP_CALLS + 1)
 
 
 def test_a_capture_that_fails_leaves_the_stream_as_it_was(monkeypatch):
     card = Card(monkeypatch, "operation not permitted when stream is capturing")
     with pytest.raises(RuntimeError, match="not permitted"):
-        Graphed(lambda: (torch.ones(1),), CUDA)
+        Graphed(lambda: torch.ones(1), CUDA)
     assert card.stream == Stream("main")

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.nn.cache import FixedKvCache, KvCache
+from engine.nn.graphs import FixedKvCache
 from engine.nn.transformer import (
     NORM_EPS,
+    KvCache,
     RmsNorm,
     RotaryTable,
     Transformer,
@@ -33,16 +34,8 @@ def stack() -> Transformer:
 
 def run(stack: Transformer, x: Tensor, pieces: list[int]) -> Tensor:
     """Feed x causally in pieces of the given lengths."""
-    cache = KvCache(CONFIG, x.shape[0], CPU, torch.float32)
-    table = RotaryTable(CONFIG.head_width, CPU)
-    out = []
-    for length in pieces:
-        start = cache.length
-        mask = torch.ones(length, start + length, dtype=torch.bool).tril(start)
-        piece = x[:, start : start + length]
-        out.append(stack(piece, table.slice(start, start + length), cache, mask))
-        cache.advance(length)
-    return torch.cat(out, dim=1)
+    cache = KvCache(CONFIG, x.shape[0])
+    return torch.cat([stack.append(piece, cache) for piece in x.split(pieces, dim=1)], dim=1)
 
 
 def test_attention_that_lies_another_way_in_memory_gives_the_same(stack, monkeypatch):
@@ -78,8 +71,8 @@ def test_a_norm_is_exactly_that_of_the_formula_in_fp32_whatever_comes_in():
 
 def test_a_table_that_a_session_made_grows_and_serves_training():
     with torch.inference_mode():
-        table = RotaryTable(16, CPU, positions=4)
-        long = RotaryTable(16, CPU, positions=64)
+        table = RotaryTable(16, positions=4)
+        long = RotaryTable(16, positions=64)
         assert torch.equal(table.slice(40, 41).cos, long.slice(40, 41).cos)
     x = torch.ones(1, 1, 9, 16, requires_grad=True)
     rotate(x, table.slice(0, 9)).sum().backward()

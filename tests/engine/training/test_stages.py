@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.training import packing
 from engine.training.__main__ import do_stage
 from engine.training.codec import codec, decoder

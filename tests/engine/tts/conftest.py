@@ -3,7 +3,7 @@
 import pytest
 
 from engine.audio.clips.clip import Clip
-from engine.tts.voxtream.files.loading import _formant_clip
+from engine.tts.voxtream.files.pack import _formant_clip
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved, Step, TtsModel
-from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.config import EDITIONS
 from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2_1
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro import small as kokoro

@@ -8,9 +8,10 @@ Invariant: a converted file is complete, and contains the hashes of its sources.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -24,13 +25,12 @@ from engine.atomic_write import replace_file
 from engine.codec.wavtokenizer import WavTokenizerConfig
 from engine.errors import ModelError
 from engine.nn.transformer import TransformerConfig
-from engine.nn.weights_file import shape_metadata
+from engine.nn.weights_file import REFETCH, shape_metadata
 from engine.translatable import Progress, Translatable
-from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
+from engine.tts.llmvox.model import NOTHING, TEXT_END, WORD
 from engine.tts.llmvox.published import paths
 from engine.tts.llmvox.published.model import UNITS, PublishedShape
 
-REFETCH: Final = Translatable("Fetch the model again.")
 END: Final = 453  # the entry of the codebook that ends the speech
 SOURCES_KEY: Final = "sources"
 _BYTES, _BEFORE_BYTES, _WORD_END = 256, 3, 1  # ids of ByT5: that of a byte is its value + 3
@@ -72,6 +72,7 @@ _CODEC_NAMES: Final = (
 _UNUSED: Final = re.compile(r"transformer\.h\.\d+\.attn\.bias|head\.istft\.window")  # constants
 _BANDWIDTH: Final = 0  # of four in the training of the codec's adaptive norms
 Tensors = dict[str, Tensor]
+_Part = TypeVar("_Part", dict[str, Any], Tensor)
 
 
 def converted_network(progress: Progress) -> Path:
@@ -124,26 +125,36 @@ def _check(source: str, store: Store, progress: Progress) -> None:
         raise ModelError(fault, hint=REFETCH)
 
 
+@contextmanager
+def _source(asset: str) -> Iterator[dict[str, Any]]:
+    """Read a fetched file. ModelError with its name if it is not as expected."""
+    file = paths.pickle_of(asset)
+    content = read_pickle(file, Translatable("The voice file"), REFETCH)
+    try:
+        yield content
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ModelError(
+            "{file} cannot be used: {error}.", hint=REFETCH, file=file, error=error
+        ) from error
+
+
 # -------------------------------------------------------------------- the network
 
 
 def _network() -> tuple[Tensors, PublishedShape]:
-    file = paths.pickle_of(paths.NETWORK)
-    content = _table(paths.NETWORK)
-    weights = {
-        key.removeprefix(_COMPILED): tensor for key, tensor in _part(file, content, "model").items()
-    }
-    heads = _part(file, content, "model_args").get("n_head")
-    tensors = _renamed(file, weights, _NETWORK_NAMES)
-    codes = _codebook()
-    try:
+    with _source(paths.CODEC) as content:
+        codes = _end_last(_part(_part(content, "state_dict", dict), _CODEBOOK, Tensor))
+    with _source(paths.TEXT) as content:
+        units = _unit_rows(content)
+    with _source(paths.NETWORK) as content:
+        weights = _part(content, "model", dict).items()
+        tensors = _renamed(
+            {key.removeprefix(_COMPILED): tensor for key, tensor in weights}, _NETWORK_NAMES
+        )
         tensors["leave.weight"] = _end_last(tensors["leave.weight"])
-        tensors["codebook.weight"] = _end_last(codes)
-        tensors["codebook.weight"][-1] = 0
-        tensors["unit.weight"] = _unit_rows()
-        return tensors, _shape(tensors, heads)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise _strange(file, "LLMVoX", error) from error
+        tensors["codebook.weight"], tensors["unit.weight"] = codes, units
+        codes[-1] = 0
+        return tensors, _shape(tensors, _part(content, "model_args", dict).get("n_head"))
 
 
 def _shape(tensors: Mapping[str, Tensor], heads: Any) -> PublishedShape:
@@ -168,23 +179,10 @@ def _end_last(rows: Tensor) -> Tensor:
     return torch.cat((rows[:END], rows[END + 1 :], rows[END : END + 1]))
 
 
-def _codebook() -> Tensor:
-    file = paths.pickle_of(paths.CODEC)
-    tensors = _part(file, _table(paths.CODEC), "state_dict")
-    if _CODEBOOK not in tensors:
-        raise _lacking(file, _CODEBOOK)
-    rows: Tensor = tensors[_CODEBOOK]
-    return rows
-
-
-def _unit_rows() -> Tensor:
+def _unit_rows(content: Mapping[str, Any]) -> Tensor:
     """Return the embeddings of our text units [UNITS, D]."""
-    file = paths.pickle_of(paths.TEXT)
-    content = _table(paths.TEXT)
-    key = next((key for key in _TEXT_KEYS if key in content), "")
-    if not key:
-        raise _lacking(file, _TEXT_KEYS[0])
-    table: Tensor = content[key]
+    key = next((key for key in _TEXT_KEYS if key in content), _TEXT_KEYS[0])
+    table = _part(content, key, Tensor)
     rows = table.new_zeros(UNITS, table.shape[1])
     rows[:_BYTES] = table[_BEFORE_BYTES : _BEFORE_BYTES + _BYTES]
     rows[WORD] = table[_WORD_END]
@@ -196,18 +194,15 @@ def _unit_rows() -> Tensor:
 
 
 def _codec() -> tuple[Tensors, WavTokenizerConfig]:
-    file = paths.pickle_of(paths.CODEC)
-    whole = _part(file, _table(paths.CODEC), "state_dict")
-    decoder = {key: whole[key] for key in whole if key.startswith(("backbone.", "head."))}
-    named = _renamed(file, decoder, _CODEC_NAMES)
-    try:
+    with _source(paths.CODEC) as content:
+        whole = _part(content, "state_dict", dict)
+        decoder = {key: whole[key] for key in whole if key.startswith(("backbone.", "head."))}
+        named = _renamed(decoder, _CODEC_NAMES)
         return _joined(named), WavTokenizerConfig(
             named["enter.weight"].shape[1],
             len(named["enter.weight"]),
             sum(key.endswith(".depthwise.weight") for key in named),
         )
-    except (KeyError, IndexError) as error:
-        raise _strange(file, "WavTokenizer", error) from error
 
 
 def _joined(named: Tensors) -> Tensors:
@@ -230,33 +225,15 @@ def _joined(named: Tensors) -> Tensors:
 # ------------------------------------------------------------------------- shared
 
 
-def _table(asset: str) -> dict[str, Any]:
-    return read_pickle(paths.pickle_of(asset), Translatable("The voice file"), REFETCH)
-
-
-def _part(file: Path, content: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _part(content: Mapping[str, Any], key: str, kind: type[_Part]) -> _Part:
     part = content.get(key)
-    if not isinstance(part, dict):
-        raise _lacking(file, key)
+    if not isinstance(part, kind):
+        raise ValueError(f"it lacks '{key}'")  # noqa: TRY004  _source() reports one kind of error
     return part
 
 
-def _strange(file: Path, name: str, error: Exception) -> ModelError:
-    return ModelError(
-        "{file} is no {name} of a known shape: {error}.",
-        hint=REFETCH,
-        file=file,
-        name=name,
-        error=error,
-    )
-
-
-def _lacking(file: Path, key: str) -> ModelError:
-    return ModelError("{file} lacks '{key}'.", hint=REFETCH, file=file, key=key)
-
-
-def _renamed(file: Path, tensors: Tensors, names: tuple[tuple[str, str], ...]) -> Tensors:
-    """Rename tensors. ModelError for an unknown key, because it would change the sound."""
+def _renamed(tensors: Tensors, names: tuple[tuple[str, str], ...]) -> Tensors:
+    """Rename tensors. ValueError for an unknown key, because it would change the sound."""
     renamed = {}
     for key, tensor in tensors.items():
         if _UNUSED.fullmatch(key):
@@ -264,8 +241,6 @@ def _renamed(file: Path, tensors: Tensors, names: tuple[tuple[str, str], ...]) -
         matches = ((re.fullmatch(pattern, key), ours) for pattern, ours in names)
         found = next((match.expand(ours) for match, ours in matches if match), "")
         if not found:
-            raise ModelError(
-                "{file} holds '{key}', which is not expected.", hint=REFETCH, file=file, key=key
-            )
+            raise ValueError(f"it holds '{key}', which is not expected")
         renamed[found] = tensor
     return renamed

@@ -12,14 +12,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.nn.cache import KvCache
-from engine.nn.gpt import Gpt, unturned
-from engine.nn.packed.modules import PackedGpt, PackedLinear
-from engine.nn.packed.quantise import fills_blocks
-from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
+from engine.nn.packed.product_graph import PackedLinear, fills_blocks
+from engine.nn.packed.stack_graph import PackedGpt
+from engine.nn.transformer import (
+    NORM_EPS,
+    Block,
+    Embedding,
+    KvCache,
+    Linear,
+    Mlp,
+    RmsNorm,
+    RotaryTable,
+    Transformer,
+    TransformerConfig,
+)
 from engine.settings.rules import Range
-from engine.tts.llmvox.config import NOTHING, WORD
-from engine.tts.llmvox.model import Prediction
+from engine.tts.llmvox.model import NOTHING, WORD, Prediction
+from engine.tts.llmvox.session import Sentence
 
 UNITS: Final = NOTHING + 1  # bytes, and three marks
 TOKEN_SAMPLES: Final = 320
@@ -35,14 +44,50 @@ class PublishedShape:
 
     stack: TransformerConfig
     tokens: Annotated[int, Range(1, 65_536)] = 4095
-    positions: Annotated[int, Range(1, 65_536)] = 8192
+    positions: Annotated[int, Range(256, 65_536)] = 8192  # room for the longest word
     entry: Annotated[int, Range(1, 4096)] = 512
     text: Annotated[int, Range(1, 4096)] = 256
 
 
-PUBLISHED: Final = PublishedShape(
-    TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072)
-)
+class Gpt(Transformer):
+    """A stack of GPT-2's blocks without biases, and a last norm; no embedding, no head. The input
+    contains the positions, so all angles are 0.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.layers = nn.ModuleList(GptBlock(config) for _ in range(config.layers))
+        self.norm = CentredNorm(config.width)
+        self.rotary = RotaryTable(config.head_width, turns=False)
+
+
+class GptBlock(Block):
+    """Attention and MLP, each behind a norm that subtracts the mean."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.attention_norm = CentredNorm(config.width)
+        self.mlp_norm = CentredNorm(config.width)
+        self.mlp = GeluMlp(config)
+
+
+class CentredNorm(RmsNorm):
+    """(x - mean(x)) / deviation(x) * scale."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.layer_norm(x, self.scale.shape, self.scale, eps=NORM_EPS)
+
+
+class GeluMlp(Mlp):
+    """down(gelu(up x)), with the tanh form of GELU; `gate_up` is the product up alone."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.gate_up = Linear(config.width, config.hidden)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.down(functional.gelu(self.gate_up(x), approximate="tanh"))
+        return out
 
 
 class PublishedModel(nn.Module):
@@ -79,29 +124,23 @@ class PublishedModel(nn.Module):
         self.leave = PackedLinear(leave.weight, threads=threads)
 
 
-class PublishedReplica:
-    """The published network with the state of one sentence."""
+class PublishedSentence(Sentence):
+    """A sentence of the published network."""
 
     def __init__(self, model: PublishedModel) -> None:
+        weight, shape = model.position.weight, model.shape
+        cache = KvCache(shape.stack, 1, weight.device, weight.dtype)
+        super().__init__(cache, shape.tokens, shape.positions - 1)
         self._model = model
-        self._device = model.position.weight.device
-        self._cache = KvCache(model.shape.stack, 1, self._device, model.position.weight.dtype)
-        self._rotation = unturned(model.shape.stack, self._device)
         self._due: deque[float] = deque()  # estimated first tokens of words
-
-    @property
-    def length(self) -> int:
-        return self._cache.length
 
     def predict(self, unit: int, before: int) -> Prediction:
         """Return the predictions. The network has no output for onsets of words; they are estimated
         from the number of bytes read.
         """
-        model, place = self._model, self._cache.length
-        heard = torch.tensor([unit, before, place], device=self._device)
-        x = model.enter(*heard.view(3, 1, 1))
-        hidden = model.stack(x, self._rotation, self._cache)
-        self._cache.advance(1)
+        model, place = self._model, self.length
+        heard = torch.tensor([unit, before, place], device=model.position.weight.device)
+        hidden = model.stack.append(model.enter(*heard.view(3, 1, 1)), self._cache)
         begins = bool(self._due) and place >= self._due[0]
         if begins:
             self._due.popleft()
@@ -111,7 +150,3 @@ class PublishedReplica:
 
     def say(self, token: int, predicted: Prediction) -> int:
         return int(self.length == 1 or float(predicted.onset) > 0)
-
-    def restart(self) -> None:
-        self._cache.restart()
-        self._due.clear()

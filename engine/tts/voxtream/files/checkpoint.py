@@ -14,19 +14,16 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import ModelError
-from engine.nn import stored_weights
-from engine.nn.packed.modules import PackedLinear, PackedTransformer
-from engine.nn.packed.quantise import Precision
-from engine.nn.packed.short_stack import ShortStack
-from engine.nn.packed.tail_stack import PackedTail
-from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
-from engine.nn.weights_file import check_shapes, not_finite
-from engine.translatable import Translatable
+from engine.nn import weights_file
+from engine.nn.packed.product_graph import PackedLinear, Precision
+from engine.nn.packed.stack_graph import PackedTransformer
+from engine.nn.transformer import Block, Linear, Transformer, TransformerConfig
+from engine.nn.weights_file import REFETCH, check_finite, check_shapes
 from engine.tts.voxtream.config import ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.network.acoustic import PackedAcoustics
 from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.network.phones import PackedTail
 
-REFETCH = Translatable("Fetch the model again.")
 PREFIXES = {"phone": "phone_former", "temporal": "temp_former", "depth": "dep_former"}
 
 
@@ -62,29 +59,31 @@ def published_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
         "sem_head.weight": (config.duration_tokens * vocabulary, width),
         "audio_head": (config.codebooks - 1, width, vocabulary),
     }
-    stacks = {"phone": config.phone, "temporal": config.temporal, "depth": config.depth}
-    for name, stack in stacks.items():
-        shapes |= _stack_shapes(PREFIXES[name], stack)
+    for name, prefix in PREFIXES.items():
+        stack: TransformerConfig = getattr(config, name)
+        shapes[f"{prefix}.norm.scale"] = (stack.width,)
+        for layer in range(stack.layers):
+            start = f"{prefix}.layers.{layer}."
+            shapes |= {start + key: shape for key, (_, shape) in _block_keys(stack).items()}
     return shapes
 
 
-def _stack_shapes(prefix: str, stack: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    width, kv_width = stack.width, stack.kv_heads * stack.head_width
-    shapes: dict[str, tuple[int, ...]] = {f"{prefix}.norm.scale": (width,)}
-    for layer in range(stack.layers):
-        start = f"{prefix}.layers.{layer}."
-        shapes |= {
-            start + "attn.q_proj.weight": (width, width),
-            start + "attn.k_proj.weight": (kv_width, width),
-            start + "attn.v_proj.weight": (kv_width, width),
-            start + "attn.output_proj.weight": (width, width),
-            start + "mlp.w1.weight": (stack.hidden, width),
-            start + "mlp.w2.weight": (width, stack.hidden),
-            start + "mlp.w3.weight": (stack.hidden, width),
-            start + "sa_norm.scale": (width,),
-            start + "mlp_norm.scale": (width,),
-        }
-    return shapes
+def _block_keys(config: TransformerConfig) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return the published keys of a block: the weight that they are a part of, and their shapes.
+    Parts of one weight are concatenated along their outputs.
+    """
+    width, kv_width, hidden = config.width, config.kv_heads * config.head_width, config.hidden
+    return {
+        "attn.q_proj.weight": ("attention.qkv.weight", (width, width)),
+        "attn.k_proj.weight": ("attention.qkv.weight", (kv_width, width)),
+        "attn.v_proj.weight": ("attention.qkv.weight", (kv_width, width)),
+        "attn.output_proj.weight": ("attention.output.weight", (width, width)),
+        "mlp.w1.weight": ("mlp.gate_up.weight", (hidden, width)),
+        "mlp.w2.weight": ("mlp.down.weight", (width, hidden)),
+        "mlp.w3.weight": ("mlp.gate_up.weight", (hidden, width)),
+        "sa_norm.scale": ("attention_norm.scale", (width,)),
+        "mlp_norm.scale": ("mlp_norm.scale", (width,)),
+    }
 
 
 def load_weights(
@@ -103,104 +102,80 @@ def load_weights(
     with torch.device("meta"):
         model = VoxtreamModel(config, generation)
     fill = _Filler(source, target)
-    fill.weight(model.phone_embeddings, "phone_embeddings.weight")
-    fill.weight(model.audio_embeddings, "audio_embeddings.weight")
-    fill.weight(model.speaker_projection, "spk_emb_proj.weight")
-    if heads is not Precision.FLOAT:
+    model.phone_embeddings.weight = fill.weight("phone_embeddings.weight")
+    model.audio_embeddings.weight = fill.weight("audio_embeddings.weight")
+    model.speaker_projection.weight = fill.weight("spk_emb_proj.weight")
+    setattr(model, "semantic_head", fill.linear(source.take("sem_head.weight"), heads))  # noqa: B010
+    if precision is Precision.FLOAT:
+        model.phone = fill.stack("phone", config.phone)
+        model.temporal = fill.stack("temporal", config.temporal)
+    else:
+        threads = target.threads
+        model.phone = PackedTail(*fill.parts("phone", config.phone), threads=threads)
+        model.temporal = PackedTransformer(
+            *fill.parts("temporal", config.temporal), threads=threads
+        )
+    audio_head = source.take("audio_head")  # [K - 1, D, V], of all codebooks
+    if heads is Precision.FLOAT:
+        model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), heads) for head in audio_head)
+        model.depth = fill.stack("depth", config.depth)
+    else:
         # Only rows of codes in use are read: half the bytes for a loss of 2^-9.
         model.audio_embeddings.weight.data = model.audio_embeddings.weight.data.bfloat16()
-    fill.product(model, "semantic_head", ("sem_head.weight",), heads)
-    fill.stack(model, "phone", precision)
-    fill.stack(model, "temporal", precision)
-    if heads is Precision.FLOAT:
-        # The published heads are one tensor [K - 1, D, V]; each becomes a product of its own.
-        model.acoustic_heads = nn.ModuleList(
-            fill.linear(head.t(), heads) for head in source.take("audio_head")
-        )
-        fill.stack(model, "depth", heads)
-    else:
         model.acoustic_heads = nn.ModuleList()
-        model.depth = fill.acoustics(model)
+        model.depth = PackedAcoustics(
+            *fill.parts("depth", config.depth),
+            audio_head.transpose(1, 2)[:, : config.codes],
+            guidance=generation.acoustic_guidance,
+            threads=target.threads,
+        )
     return model.eval().requires_grad_(False)
 
 
 class _Filler:
-    """Sets the tensors of a model, in the target's dtype or packed."""
+    """Makes the parts of a model, in the target's dtype or packed."""
 
     def __init__(self, source: Source, target: Target) -> None:
         self._take = source.take
         self._target = target
 
-    def weight(self, module: nn.Module, key: str, name: str = "weight") -> None:
-        module.register_parameter(name, self._parameter(self._take(key)))
+    def weight(self, key: str) -> nn.Parameter:
+        return self._parameter(self._take(key))
 
-    def linear(self, weight: Tensor, precision: Precision, *, threads: int = 1) -> nn.Module:
+    def linear(self, weight: Tensor, precision: Precision) -> Linear | PackedLinear:
         if precision is not Precision.FLOAT:
-            return PackedLinear(weight, threads=threads)
+            return PackedLinear(weight, threads=self._target.threads)
         with torch.device("meta"):
             linear = Linear(weight.shape[1], weight.shape[0])
         linear.weight = self._parameter(weight)
         return linear
 
-    def product(
-        self, parent: nn.Module, name: str, keys: tuple[str, ...], precision: Precision
-    ) -> None:
-        """Set one product from published ones, concatenated along their outputs."""
-        weight = torch.cat([self._take(key) for key in keys])
-        setattr(parent, name, self.linear(weight, precision, threads=self._target.threads))
+    def stack(self, name: str, config: TransformerConfig) -> Transformer:
+        with torch.device("meta"):
+            stack = Transformer(config)
+        _, blocks, stack.norm.scale = self.parts(name, config)
+        stack.layers = nn.ModuleList(blocks)
+        return stack
 
-    def stack(self, model: VoxtreamModel, name: str, precision: Precision) -> None:
-        """Set a transformer's weights. Packed, the phone or temporal transformer
-        becomes one graph.
+    def parts(
+        self, name: str, config: TransformerConfig
+    ) -> tuple[TransformerConfig, Iterator[Block], nn.Parameter]:
+        """Return what a packed stack is made of: the blocks come one at a time, so that memory
+        holds only one.
         """
-        stack = getattr(model, name)
-        assert isinstance(stack, Transformer)
-        self.weight(stack.norm, f"{PREFIXES[name]}.norm.scale", "scale")
-        if precision is Precision.FLOAT:
-            for number, block in enumerate(stack.layers):
-                self._block(block, f"{PREFIXES[name]}.layers.{number}.")
-            return
-        packed = (PackedTail if name == "phone" else PackedTransformer)(
-            stack.config,
-            self._blocks(name, stack.config),
-            stack.norm.scale,
-            threads=self._target.threads,
-        )
-        setattr(model, name, packed)
-
-    def acoustics(self, model: VoxtreamModel) -> PackedAcoustics:
-        """Return the depth transformer and its heads, both packed."""
-        config = model.config
-        table = RotaryTable(config.depth.head_width, self._target.device, model.codebooks)
-        stack = ShortStack(
-            config.depth,
-            self._blocks("depth", config.depth),
-            self._take(f"{PREFIXES['depth']}.norm.scale"),
-            table.slice(0, model.codebooks),
-            threads=self._target.threads,
-        )
-        heads = self._take("audio_head").transpose(1, 2)
-        guidance = model.generation.acoustic_guidance
-        return PackedAcoustics(stack, heads[:, : config.codes], guidance=guidance)
+        return config, self._blocks(name, config), self.weight(f"{PREFIXES[name]}.norm.scale")
 
     def _blocks(self, name: str, config: TransformerConfig) -> Iterator[Block]:
-        """Yield the blocks of a stack one at a time, so that memory holds only one."""
         for number in range(config.layers):
             with torch.device("meta"):
                 block = Block(config)
-            self._block(block, f"{PREFIXES[name]}.layers.{number}.")
+            weights: dict[str, list[Tensor]] = {}
+            for key, (ours, _) in _block_keys(config).items():
+                part = self._take(f"{PREFIXES[name]}.layers.{number}.{key}")
+                weights.setdefault(ours, []).append(part)
+            whole = {ours: self._parameter(torch.cat(parts)) for ours, parts in weights.items()}
+            block.load_state_dict(whole, assign=True)
             yield block
-
-    def _block(self, block: Any, start: str) -> None:
-        attention = tuple(f"{start}attn.{part}_proj.weight" for part in "qkv")
-        self.product(block.attention, "qkv", attention, Precision.FLOAT)
-        output = (start + "attn.output_proj.weight",)
-        self.product(block.attention, "output", output, Precision.FLOAT)
-        gate_up = (start + "mlp.w1.weight", start + "mlp.w3.weight")
-        self.product(block.mlp, "gate_up", gate_up, Precision.FLOAT)
-        self.product(block.mlp, "down", (start + "mlp.w2.weight",), Precision.FLOAT)
-        self.weight(block.attention_norm, start + "sa_norm.scale", "scale")
-        self.weight(block.mlp_norm, start + "mlp_norm.scale", "scale")
 
     def _parameter(self, tensor: Tensor) -> nn.Parameter:
         moved = tensor.to(self._target.device, self._target.dtype).contiguous()
@@ -215,19 +190,23 @@ class PublishedFile:
         self._file = file
         self._open = _open_safetensors(file)
         shapes = published_shapes(config)
+        expected = {key: shapes[key] for key in shapes if not key.startswith(without)}
         try:
-            self._check({key: shapes[key] for key in shapes if not key.startswith(without)})
-        except ModelError:
+            names = weights_file.names(self._open)
+            check_shapes(expected, {key: self._open.get_slice(key).get_shape() for key in names})
+            for key in names:
+                weights_file.check(self._open, key)
+        except ValueError as error:
             self.close()
-            raise
+            raise self._unusable(error) from error
 
     def take(self, key: str) -> Tensor:
         """Return one tensor as fp32. ModelError when it contains NaN or infinity."""
-        tensor = stored_weights.read(self._open, key)
-        if not_finite([(key, tensor)]):
-            raise ModelError(
-                "{file}: '{key}' holds NaN or infinity.", hint=REFETCH, file=self._file, key=key
-            )
+        tensor = weights_file.read(self._open, key)
+        try:
+            check_finite([(key, tensor)])
+        except ValueError as error:
+            raise self._unusable(error) from error
         return tensor
 
     def close(self) -> None:
@@ -239,25 +218,10 @@ class PublishedFile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _check(self, expected: dict[str, tuple[int, ...]]) -> None:
-        views = {key: self._open.get_slice(key) for key in stored_weights.names(self._open)}
-        shapes = {key: view.get_shape() for key, view in views.items()}
-        check_shapes(self._file, expected, shapes, REFETCH)
-        for key, view in views.items():
-            if view.get_dtype() not in stored_weights.KINDS:
-                raise ModelError(
-                    "{file}: '{key}' holds {kind}, expected F32, BF16, F16 or I8.",
-                    hint=REFETCH,
-                    file=self._file,
-                    key=key,
-                    kind=view.get_dtype(),
-                )
-            try:
-                stored_weights.check_scales(self._open, key)
-            except ValueError as error:
-                raise ModelError(
-                    "{file} cannot be used: {error}.", hint=REFETCH, file=self._file, error=error
-                ) from error
+    def _unusable(self, error: object) -> ModelError:
+        return ModelError(
+            "{file} cannot be used: {error}.", hint=REFETCH, file=self._file, error=error
+        )
 
 
 def _open_safetensors(file: Path) -> Any:

@@ -9,18 +9,18 @@ Letters: B = 2 rows (0 conditional, 1 unconditional: guidance as a batch), K cod
 P phones, D width, N duration tokens, V audio vocabulary.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from engine.nn.cache import KvCache
-from engine.nn.packed.modules import PackedTransformer
-from engine.nn.packed.tail_stack import PackedTail
+from engine.nn.packed.stack_graph import PackedTransformer
 from engine.nn.sampling import draw_nucleus, draw_top, guide
-from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
+from engine.nn.transformer import Embedding, KvCache, Linear, Transformer
 from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.network.acoustic import AcousticSteps, PackedAcoustics
+from engine.tts.voxtream.network.phones import PackedTail
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,6 @@ class VoxtreamModel(nn.Module):
         embedded: Tensor = self.audio_embeddings(context + shifts[:, None])  # [B, K, T, D]
         return phones + embedded.sum(dim=1, dtype=phones.dtype)
 
-    def advance(
-        self, columns: Tensor, rotation: Rotation, cache: Cache, mask: Tensor | None
-    ) -> Tensor:
-        """Run columns [B, T, D] through the temporal transformer. Return the last one's output [B,
-        D].
-        """
-        hidden: Tensor = self.temporal(columns, rotation, cache, mask)
-        return hidden[:, -1]
-
     # ------------------------------------------------- semantic and duration
 
     def joint_logits(self, hidden: Tensor) -> Tensor:
@@ -132,54 +123,45 @@ class VoxtreamModel(nn.Module):
         weighted = projected * self.generation.speaker_weight
         return torch.stack((weighted, torch.zeros_like(weighted)))
 
-    def acoustic_memory(self) -> KvCache | AcousticSteps:
+    def acoustic_memory(self, batch: int = ROWS) -> KvCache | AcousticSteps:
         """Return buffers that acoustic_codes() needs, for one utterance."""
         if isinstance(self.depth, PackedAcoustics):
             embeddings, vocabulary = self.audio_embeddings.weight, self.config.audio_vocabulary
             return self.depth.open(embeddings, vocabulary)
         growth = self.codebooks
-        cache = KvCache(self.config.depth, ROWS, self.device, self.dtype, growth=growth)
+        cache = KvCache(self.config.depth, batch, self.device, self.dtype, growth=growth)
         cache.reserve(self.codebooks)
         return cache
 
     def acoustic_codes(
-        self, hidden: Tensor, semantic: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
+        self,
+        hidden: Tensor,
+        semantic: Tensor,
+        memory: KvCache | AcousticSteps,
+        choose: Callable[[int, Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return the most likely codes [1, K - 1] of a frame's acoustic codebooks (VoXtream2, 3.5),
-        given temporal output plus speaker [B, D] and its semantic code [1, 1]. `memory` is
-        overwritten.
+        """Return the codes [1, K - 1] of a frame's acoustic codebooks, given temporal output plus
+        speaker [B, D] and its semantic code [1, 1]. `memory` is overwritten. `choose(n, logits)`
+        returns a code [1, 1] of the codebook n + 1 from the logits of real codes [B, V]; None = the
+        most likely one with guidance (VoXtream2, 3.5).
         """
         if isinstance(memory, AcousticSteps):
             return memory.codes(hidden, semantic)
+        assert isinstance(self.depth, Transformer)
         memory.restart()
-        opening = torch.stack((hidden, self._embedded(0, semantic)), dim=1)
-        codes = [self._best(self._depth_step(0, opening, table, memory))]
-        for codebook in range(1, self.codebooks - 1):
-            embedded = self._embedded(codebook, codes[-1])[:, None]
-            codes.append(self._best(self._depth_step(codebook, embedded, table, memory)))
+        choose, code, codes = choose or self._best, semantic, list[Tensor]()
+        for number, head in enumerate(self.acoustic_heads):
+            row = self.audio_embeddings(code[0] + number * self.config.audio_vocabulary)
+            x = row.to(self.dtype).expand_as(hidden)[:, None]
+            x = x if number else torch.cat((hidden[:, None], x), dim=1)
+            logits = head(self.depth.append(x, memory)[:, -1])[:, : self.config.codes]
+            code = choose(number, logits.float())  # guidance triples bf16's rounding
+            codes.append(code)
         return torch.cat(codes, dim=1)
 
-    def _depth_step(self, head: int, x: Tensor, table: RotaryTable, cache: KvCache) -> Tensor:
-        """Return the guided logits of codebook head + 1, [1, V of real codes], for x [B, T, D]."""
-        start, length = cache.length, x.shape[1]
-        mask = None
-        if length > 1:
-            mask = torch.ones(length, start + length, dtype=torch.bool, device=x.device).tril(start)
-        out = self.depth(x, table.slice(start, start + length), cache, mask)
-        cache.advance(length)
-        logits: Tensor = self.acoustic_heads[head](out[:, -1])
-        wide = logits.float()  # guidance triples bf16's rounding
-        guided = guide(wide[:1], wide[1:], self.generation.acoustic_guidance)
-        return guided[:, : self.config.codes]
-
-    def _best(self, logits: Tensor) -> Tensor:
-        """Return the most likely code, [1, 1]."""
-        return logits.argmax(-1, keepdim=True)
-
-    def _embedded(self, codebook: int, code: Tensor) -> Tensor:
-        """Return the embedding of a code [1, 1] in both rows, [B, D]."""
-        row: Tensor = self.audio_embeddings(code + codebook * self.config.audio_vocabulary)
-        return row[0].to(self.dtype).expand(ROWS, -1)
+    def _best(self, number: int, logits: Tensor) -> Tensor:
+        guided = guide(logits[:1], logits[1:], self.generation.acoustic_guidance)
+        return guided.argmax(-1, keepdim=True)
 
 
 def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:

@@ -3,13 +3,14 @@
     config.json   system, name, shape, generation       phones.json   ids of phones
     voice.safetensors   codec.safetensors   voices/   CARD.md
 
-Its depth transformer may be the built-in voice's, which is then not in the pack.
+Its depth transformer is the built-in voice's, which is not in the pack.
 
 Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,25 +22,34 @@ from engine.codec.mimi import SAMPLE_RATE
 from engine.codec.small import load_small
 from engine.errors import ModelError
 from engine.machine import return_freed_memory
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.resources import resource
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
+from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices, read_config
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
-from engine.tts.papers.synthesiser import SystemSynthesiser
-from engine.tts.papers.voice_tensors import prompt_codes, real_numbers, unfit, whole_numbers
-from engine.tts.phones import read_table
-from engine.tts.voxtream.config import GENERATION, ModelConfig
+from engine.tts.papers.synthesiser import (
+    SystemSynthesiser,
+    prompt_codes,
+    real_numbers,
+    unfit,
+    whole_numbers,
+)
+from engine.tts.phones import BOS, read_table
+from engine.tts.voxtream.config import GENERATION
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights, precision_on
-from engine.tts.voxtream.files.loading import target
-from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
+from engine.tts.voxtream.files.pack import VoxtreamPackConfig, target
 from engine.tts.voxtream.files.paths import NAME as STARTER
-from engine.tts.voxtream.prompt import PreparedPrompt, rotary_tables
-from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, Voxtream1PackConfig, read_pack_config
-from engine.tts.voxtream.voxtream1.prompt import AlignedPrompt, prepare
-from engine.tts.voxtream.voxtream1.session import Voxtream1Parts, Voxtream1Session
+from engine.tts.voxtream.network.frames import PreparedPrompt
+from engine.tts.voxtream.network.model import VoxtreamModel, delayed
+from engine.tts.voxtream.voxtream1.session import (
+    FROZEN,
+    NAME,
+    Voxtream1PackConfig,
+    Voxtream1Parts,
+    Voxtream1Session,
+)
 
 REMAKE: Final = Translatable("Make the voice pack again.")
 
@@ -50,13 +60,10 @@ class Voxtream1Synthesiser(SystemSynthesiser[Voxtream1Parts, PreparedPrompt]):
     def __init__(
         self, parts: Voxtream1Parts, own_voices: tuple[Voice, ...], name: str = NAME
     ) -> None:
-        model, tables = parts.model, rotary_tables(parts.model)
-        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, device=model.device.type)
-
-        def prompted(voice: Voice) -> PreparedPrompt:
-            return prepare(model, tables, checked_prompt(voice, model.config))
-
-        super().__init__(info, parts, Voxtream1Session, own_voices, prompted)
+        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, device=parts.model.device.type)
+        super().__init__(
+            info, parts, Voxtream1Session, own_voices, partial(prepared_voice, parts.model)
+        )
 
 
 def load(folder: Path, device: str) -> Voxtream1Synthesiser:
@@ -72,7 +79,7 @@ def load_pack(folder: Path, precision: Precision, place: Target) -> Voxtream1Syn
     """Load a pack as load() does. The heads and the depth transformer stay plain, because packed
     ones cannot draw codes.
     """
-    config = read_pack_config(folder / CONFIG_FILE)
+    config = read_config(folder / CONFIG_FILE, Voxtream1PackConfig)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
     with _weights(folder, config) as weights:
@@ -102,16 +109,10 @@ class _CombinedWeights:
 
 
 @contextmanager
-def _weights(
-    folder: Path, config: Voxtream1PackConfig
-) -> Iterator[PublishedFile | _CombinedWeights]:
+def _weights(folder: Path, config: Voxtream1PackConfig) -> Iterator[_CombinedWeights]:
     """Open the weights of a pack. ModelError when they are incomplete, or when the pack was made
     with another built-in voice.
     """
-    if not config.frozen:
-        with PublishedFile(folder / VOICE_FILE, config.shape) as own:
-            yield own
-        return
     built_in = resource(STARTER)
     if frozen_hash(built_in / VOICE_FILE) != config.frozen:
         raise ModelError(
@@ -119,7 +120,7 @@ def _weights(
             hint=REMAKE,
             folder=folder,
         )
-    shape = read_built_in_config(built_in / CONFIG_FILE).shape
+    shape = read_config(built_in / CONFIG_FILE, VoxtreamPackConfig).shape
     with (
         PublishedFile(built_in / VOICE_FILE, shape) as lender,
         PublishedFile(folder / VOICE_FILE, config.shape, without=FROZEN) as own,
@@ -127,11 +128,15 @@ def _weights(
         yield _CombinedWeights(own, lender)
 
 
-def checked_prompt(voice: Voice, shape: ModelConfig) -> AlignedPrompt:
+def prepared_voice(model: VoxtreamModel, voice: Voice) -> PreparedPrompt:
     """Return the prompt in the voice's tensors: codes [K, P], phones [Q], spans [P, 2] that advance
     by at most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput
     when they do not fit the model.
+
+    Unlike VoXtream2's masked prompt, it contains its text. Its last phones see the text that
+    follows, so the last columns are computed again with the first words of every utterance.
     """
+    shape = model.config
     codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.longest_prompt)
     phones = whole_numbers(voice, "phones", shape.phone_vocabulary)
     spans = whole_numbers(voice, "spans", len(phones), dimensions=2)
@@ -139,9 +144,27 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> AlignedPrompt:
         raise unfit(voice, f"{len(phones)} phones")
     if spans.shape != (codes.shape[1], 2) or not _walks(spans, len(phones)):
         raise unfit(voice, "'spans' that are no prompt's")
-    return AlignedPrompt(
-        codes, phones, spans, real_numbers(voice, "speaker", (shape.speaker_width,))
+    speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
+    return prepare(model, codes, phones, spans, speaker)
+
+
+def prepare(
+    model: VoxtreamModel, codes: Tensor, phones: Tensor, spans: Tensor, speaker: Tensor
+) -> PreparedPrompt:
+    """Prepare a prompt. Position 0 of its sequence is `bos`."""
+    device = model.device
+    codes = codes.to(device)
+    prepared = PreparedPrompt(
+        model,
+        tokens=torch.cat((torch.tensor([BOS]), phones))[None].to(device),
+        places=torch.cat((torch.zeros(1, 2, dtype=torch.int64), spans + 1)).to(device),
+        columns=delayed(codes, model.config)[:1],
+        speaker=model.speaker_projection(speaker.to(device, model.dtype))[None],
+        last_acoustic=codes[None, 1:, -1],
+        heard=codes[None, :, :0],
     )
+    prepared.cache(model.config.max_look_ahead)
+    return prepared
 
 
 def _walks(spans: Tensor, phones: int) -> bool:

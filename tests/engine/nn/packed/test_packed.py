@@ -4,16 +4,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.nn.cache import KvCache
-from engine.nn.gpt import Gpt, unturned
-from engine.nn.packed.modules import PackedGpt, PackedLinear, PackedTransformer
-from engine.nn.packed.quantise import BLOCK, quantise, restore
-from engine.nn.packed.tail_stack import PackedTail
-from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
-from engine.tts.voxtream.network.phones import PhoneRows, extend
+from engine.nn.packed.product_graph import BLOCK, PackedLinear, quantise, restore
+from engine.nn.packed.stack_graph import PackedGpt, PackedTransformer
+from engine.nn.transformer import Block, KvCache, Linear, Transformer, TransformerConfig
+from engine.tts.llmvox.published.model import Gpt
+from engine.tts.voxtream.network.phones import PackedTail, PhoneRows, extend
 from tests.engine.nn.stacks import Network, seeded_stack
 
-CPU = torch.device("cpu")
 CONFIG = TransformerConfig(layers=2, width=256, heads=4, kv_heads=2, hidden=512)
 # Activations are rounded to int8 inside the kernels: about 0.4 % of their largest value.
 ACTIVATION_LOSS = 0.015
@@ -49,24 +46,17 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step():
     stack, generator = rounded(Transformer(CONFIG)), torch.Generator().manual_seed(1)
     blocks = list(stack.layers)
     packed = PackedTransformer(CONFIG, blocks, stack.norm.scale, threads=1)
-    table = RotaryTable(CONFIG.head_width, CPU)
-    caches = [KvCache(CONFIG, 2, CPU, torch.float32) for _ in range(2)]
+    caches = [KvCache(CONFIG, 2) for _ in range(2)]
     for length in (4, 1, 1, 3):
         x = torch.randn(2, length, CONFIG.width, generator=generator)
-        start = caches[0].length
-        mask = torch.ones(length, start + length, dtype=torch.bool).tril(start)
-        rotation = table.slice(start, start + length)
-        expected = stack(x, rotation, caches[0], mask)
-        assert relative(packed(x, rotation, caches[1], mask), expected) < 2 * ACTIVATION_LOSS
-        for cache in caches:
-            cache.advance(length)
+        expected = stack.append(x, caches[0])
+        assert relative(packed.append(x, caches[1]), expected) < 2 * ACTIVATION_LOSS
 
 
 # ---------------------------------------------------------------------------------- open tails
 
 
 TALL = TransformerConfig(layers=3, width=256, heads=4, kv_heads=2, hidden=512)
-TABLE = RotaryTable(TALL.head_width, torch.device("cpu"))
 COUNT, CUT = 40, 17
 
 
@@ -94,21 +84,21 @@ def embedded() -> Tensor:
 def test_rows_follow_the_plain_ones(plain, packed_tail, embedded, look_ahead, window):
     found, expected = PhoneRows(look_ahead, window), PhoneRows(look_ahead, window)
     for start, end in ((0, CUT), (CUT, CUT + 1), (CUT + 1, COUNT)):
-        found = extend(found, embedded[:, start:end], packed_tail, TABLE)
-        expected = extend(expected, embedded[:, start:end], plain, TABLE)
+        found = extend(found, embedded[:, start:end], packed_tail)
+        expected = extend(expected, embedded[:, start:end], plain)
         assert found.rows.shape == expected.rows.shape == (2, end, TALL.width)
         assert (found.rows - expected.rows).norm() / expected.rows.norm() < 0.03
 
 
 def test_rows_nobody_asks_for_change_no_others(packed_tail, embedded):
-    begun = extend(PhoneRows(4, 625), embedded[:, :CUT], packed_tail, TABLE)
-    whole = extend(begun, embedded[:, CUT:], packed_tail, TABLE)
+    begun = extend(PhoneRows(4, 625), embedded[:, :CUT], packed_tail)
+    whole = extend(begun, embedded[:, CUT:], packed_tail)
     for first in (3, CUT - 2, CUT + 5):
-        some = extend(begun.dropped_before(first), embedded[:, CUT:], packed_tail, TABLE)
+        some = extend(begun.dropped_before(first), embedded[:, CUT:], packed_tail)
         assert (some.first, some.rows.shape[1]) == (first, COUNT - first)
         assert torch.allclose(some.rows, whole.rows[:, first:], rtol=1e-5, atol=1e-5)
-        more = extend(some, embedded[:, :3], packed_tail, TABLE)
-        expected = extend(whole, embedded[:, :3], packed_tail, TABLE).rows[:, first:]
+        more = extend(some, embedded[:, :3], packed_tail)
+        expected = extend(whole, embedded[:, :3], packed_tail).rows[:, first:]
         assert torch.allclose(more.rows, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -124,12 +114,7 @@ def test_packed_products_are_those_of_restored_weights_position_by_position():
         scale.uniform_(0.5, 1.5, generator=generator)
     blocks = (block for block in plain.layers if isinstance(block, Block))
     packed = PackedGpt(GPT, blocks, plain.norm.scale, threads=1)
-    caches = [KvCache(GPT, 1, CPU, torch.float32) for _ in range(2)]
+    caches = [KvCache(GPT) for _ in range(2)]
     for x in torch.randn(1, 5, GPT.width, generator=generator).split(1, dim=1):
-        wanted, found = (
-            each(x, unturned(GPT, CPU), cache)
-            for each, cache in zip((plain, packed), caches, strict=True)
-        )
+        wanted, found = plain.append(x, caches[0]), packed.append(x, caches[1])
         assert relative(found, wanted) < 2 * ACTIVATION_LOSS
-        for cache in caches:
-            cache.advance(1)

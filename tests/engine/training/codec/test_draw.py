@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.nn.cache import KvCache
 from engine.training.codec import decoder
 from engine.training.voxtream import VOXTREAM, VOXTREAM2
 from engine.training.voxtream.data import one_utterance
@@ -18,8 +17,7 @@ from engine.training.voxtream.losses import (
     temporal_hidden,
 )
 from engine.tts.voxtream.config import VoxtreamGeneration
-from engine.tts.voxtream.prompt import rotary_tables
-from engine.tts.voxtream.voxtream1.config import TOKENS
+from engine.tts.voxtream.voxtream1.session import TOKENS
 from tests.engine.training.voxtream.test_voxtream import WALK, encoded
 
 PLAIN = VoxtreamGeneration(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
@@ -38,8 +36,7 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, prompt):
     batch = collated(lessons, model.config)
     drawn = decoder.draw_codes(model, batch, 3, PLAIN, greedily=system == VOXTREAM2)
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, 3), 0.0)
-    table = rotary_tables(model).depth
-    cache = KvCache(model.config.depth, 2, model.device, model.dtype)
+    memory = model.acoustic_memory()
     for number, made in enumerate(said):
         speaker = model.speaker_rows(batch.speakers[number])
         first = lessons[number].prompt_frames
@@ -51,7 +48,7 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, prompt):
             semantic = joint.argmax()[None, None]
             assert drawn[number, 0, column] == semantic
             if column > first:
-                codes = model.acoustic_codes(row + speaker, semantic, table, cache)
+                codes = model.acoustic_codes(row + speaker, semantic, memory)
                 assert drawn[number, 1:, column - 1].tolist() == codes[0].tolist()
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
+from engine.nn.transformer import KvCache
 from engine.training.corpus.speakers import flat
 from engine.training.llmvox.data import SentenceUtterance, splice
 from engine.training.llmvox.losses import LlmVoxLearner, collated, predict
@@ -56,15 +55,14 @@ def test_whole_lessons_and_single_steps_predict_the_same():
     model = random_network()
     batch = collated([sentence(9, 4), sentence(6, 5)], end=model.no_token)
     whole = predict(model, batch, 0.0)
-    rotary = RotaryTable(STACK.head_width, torch.device("cpu"))
     for row in range(2):
-        cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
+        cache = KvCache(STACK)
         for place in range(7):
             here = (slice(row, row + 1), slice(place, place + 1))
             keep = model.token.keep_masks((1, 1), 0.0, None)
             who = batch.speakers[row : row + 1]
             x = model.enter(batch.units[here], batch.before[here], who, keep)
-            found = model.predict(model.step(x, rotary, cache))
+            found = model.predict(model.step(x, cache))
             assert torch.allclose(found.tokens, whole.tokens[row, place], atol=1e-4)
             assert torch.allclose(found.onset, whole.onset[row, place], atol=1e-4)
 

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from engine.codec.mel import BANDS
-from engine.nn.transformer import RotaryTable
 from engine.training.corpus.speakers import Sides, flat
 from engine.training.evaluation.voices import spoken_rate
 from engine.training.networks import padded
@@ -27,8 +26,7 @@ from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import Band, TransducerLearner, band, transducer_loss
 from engine.training.utterances import read_sides
 from engine.tts.papers.spectrum import Columns, from_nothing
-from engine.tts.smlle.config import SmlleGeneration
-from engine.tts.smlle.transducer import Decisions, Unit
+from engine.tts.smlle.transducer import Decisions, SmlleGeneration, Unit
 from tests.engine.tts.smlle.small import SHAPE, SPECTRUM, small_parts
 from tests.help.fakes.tts import FakeTts
 
@@ -84,7 +82,7 @@ def spectrum_learner(**changed: Any) -> SpectrumLearner:
 
 
 def test_a_lesson_has_the_logits_that_a_session_has():
-    learner, said, parts = transducer_learner(), utterance(2), small_parts()
+    learner, said = transducer_learner(), utterance(2)
     model = learner._model
     units = said.all_phones(SHAPE.begin, SHAPE.end)
     places, marks = padded([said.spoken_by]), np.pad(said.marks, 1)
@@ -93,7 +91,7 @@ def test_a_lesson_has_the_logits_that_a_session_has():
         tokens = padded([said.tokens])
         whole = learner._logits(padded([units]), padded([marks]), tokens, within)[0]
         dice = torch.Generator().manual_seed(1)
-        decisions = Decisions(model, parts.text_rotation, SmlleGeneration(), dice)
+        decisions = Decisions(model, SmlleGeneration(), dice)
         for place, unit in enumerate(map(Unit, units.tolist(), marks.tolist())):
             decisions.read(unit)
             speech, memory = decisions._predicted(SHAPE.tokens, None)
@@ -149,11 +147,10 @@ def test_lessons_hear_what_a_session_would_say_and_true_prompts():
     assert {each > 0 for each in prompts.tolist()} == {False, True}
     inputs, _, _ = learner._inputs(lessons)
     heard = learner._self_fed(inputs, prompts).before
-    table = RotaryTable(SPECTRUM.stack.head_width, CPU)
     for row, lesson in enumerate(lessons):
         start = from_nothing(learner._model, torch.from_numpy(lesson.vector)[None])
         with torch.inference_mode():
-            session = Columns(learner._model, table, start, torch.Generator(), dropout=0.0)
+            session = Columns(learner._model, start, torch.Generator(), dropout=0.0)
             for step, token in enumerate(lesson.tokens[:-1].tolist()):
                 session.next(token, lesson.phones[step : step + 1 + SPECTRUM.ahead].tolist())
                 if step < lesson.prompt:

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from engine.codec.mel import BANDS, Levels
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
+from engine.nn.transformer import KvCache
 from engine.training.networks import spoken_units
 from engine.training.run import Run
 from engine.training.speakstream.data import (
@@ -20,7 +19,7 @@ from engine.training.speakstream.data import (
 )
 from engine.training.speakstream.losses import SpeakStreamLearner, fresh_model, hidden
 from engine.training.utterances import read_sides
-from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from engine.tts.speakstream.model import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.script import SpeakStreamScript
 from tests.engine.text.cases import phoned
 from tests.engine.training.conftest import by_heart, last
@@ -71,9 +70,8 @@ def test_whole_lessons_and_single_steps_predict_the_same():
     lessons = [make_lesson(spoken(n, 1 + n), LEVELS, 2, 1) for n in range(2)]
     batch = collated(lessons)
     whole = model.predict(hidden(model, batch, 0.0))
-    rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
     for row, each in enumerate(lessons):
-        cache = KvCache(SHAPE.stack, 1, torch.device("cpu"), torch.float32)
+        cache = KvCache(SHAPE.stack)
         for place, number in enumerate(each.ids.tolist()):
             if number == NOTHING:
                 levels = batch.inputs[row : row + 1, place : place + 1]
@@ -83,7 +81,7 @@ def test_whole_lessons_and_single_steps_predict_the_same():
             here = slice(row, row + 1), slice(place, place + 1)
             x = x + model.saying(batch.unit[here], batch.later[here])
             with torch.no_grad():
-                found = model.predict(model.step(x, rotary, cache)[:, None])
+                found = model.predict(model.step(x, cache)[:, None])
             assert torch.allclose(found.levels[0, 0], whole.levels[row, place], atol=1e-4)
             assert torch.allclose(found.end[0, 0], whole.end[row, place], atol=1e-4)
 

@@ -20,9 +20,9 @@ from engine.training.voxtream.export import (
     measured_rates,
     tuning_texts,
 )
-from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget
+from engine.tts.voxtream.script import AlignmentCursor
 
 ASKED = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 COUNTS = {rate: (200 - 20 * int(rate), 1 + int(20 * rate), 1, 1, 1, 1) for rate in ASKED}

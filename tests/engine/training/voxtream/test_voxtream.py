@@ -32,14 +32,13 @@ from engine.training.voxtream.losses import (
     temporal_hidden,
 )
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids
-from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import VoxtreamGeneration
+from engine.tts.voxtream.network.frames import prepare
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import extend
-from engine.tts.voxtream.prompt import prepare, rotary_tables
-from engine.tts.voxtream.script import VoxtreamScript
-from engine.tts.voxtream.voxtream1 import prompt as prompts
-from engine.tts.voxtream.voxtream1.config import TOKENS
+from engine.tts.voxtream.script import Span, VoxtreamScript
+from engine.tts.voxtream.voxtream1 import synthesiser as original_synthesiser
+from engine.tts.voxtream.voxtream1.session import TOKENS
 from tests.engine.tts.voxtream.random_weights import own_table
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -93,9 +92,9 @@ def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark():
 
 @torch.no_grad()
 def test_hidden_states_of_a_lesson_are_those_of_a_session(model):
-    lesson, tables = closed_lesson(), rotary_tables(model)
+    lesson = closed_lesson()
     codes = torch.from_numpy(lesson.codes)
-    prompt = prepare(model, tables, codes[:, :PROMPT], torch.from_numpy(lesson.speaker))
+    prompt = prepare(model, codes[:, :PROMPT], torch.from_numpy(lesson.speaker))
     script = VoxtreamScript(prompt, own_table())  # after the lesson's text was pushed and ended
     script.add(PhonedWord(PHONES[:4], ","))
     script.add(PhonedWord(PHONES[4:], "."))
@@ -104,13 +103,10 @@ def test_hidden_states_of_a_lesson_are_those_of_a_session(model):
     found = temporal_hidden(model, batch, phone_rows(model, batch, rows.look_ahead), 0.0)[0]
     opened = prompt.open(rows)
     assert torch.allclose(opened.hidden[0], found[PROMPT], atol=1e-4)
-    cache = opened.cache
     for column, span in zip(range(PROMPT + 1, codes.shape[1]), spans_of_speech(), strict=False):
         heard = torch.cat((codes[:1, column - 1], codes[1:, column - 2]))[None, :, None]
         x = model.columns(script.vector(span)[:, None], heard.expand(2, -1, -1))
-        rotation = tables.temporal.slice(cache.length, cache.length + 1)
-        hidden = model.advance(x, rotation, cache, None)[0]
-        cache.advance(1)
+        hidden = model.temporal.append(x, opened.cache)[0, -1]
         assert torch.allclose(hidden, found[column], atol=1e-4)
 
 
@@ -230,23 +226,22 @@ def test_a_stretch_is_learnt_whole_and_has_no_marks():
 
 @torch.no_grad()
 def test_hidden_states_of_its_lesson_are_those_of_its_session(original):
-    lesson, tables = closed_stretch(), rotary_tables(original)
+    lesson = closed_stretch()
     batch, ahead = collated([lesson], original.config), original.config.max_look_ahead
     wanted = temporal_hidden(original, batch, phone_rows(original, batch, ahead), 0.0)[0]
     text, places = torch.from_numpy(lesson.text), torch.from_numpy(lesson.rows)
     codes, known = torch.from_numpy(lesson.codes), int(places[FRAMES].max()) + 1
-    prompt = prompts.AlignedPrompt(
-        codes[:, :FRAMES], text[1:known], places[1 : FRAMES + 1] - 1, torch.zeros(192)
+    spans = places[1 : FRAMES + 1] - 1
+    prepared = original_synthesiser.prepare(
+        original, codes[:, :FRAMES], text[1:known], spans, torch.zeros(192)
     )
-    prepared = prompts.prepare(original, tables, prompt)
     fresh = original.phone_embeddings(text[None, known:])
-    rows = extend(prepared.rows(ahead), fresh, original.phone, tables.phone)
+    rows = extend(prepared.rows(ahead), fresh, original.phone)
     opened = prepared.open(rows)
     assert torch.allclose(opened.hidden[0], wanted[FRAMES], atol=1e-4)
     for column in range(FRAMES + 1, codes.shape[1]):
         vector = rows.row(int(places[column, 0])) + rows.row(int(places[column, 1]))
         heard = torch.cat((codes[:1, column - 1], codes[1:, column - 2]))
         x = original.columns(vector[:, None], heard[None, :, None])
-        hidden = original.advance(x, tables.temporal.slice(column, column + 1), opened.cache, None)
-        opened.cache.advance(1)
-        assert torch.allclose(hidden[0], wanted[column], atol=1e-4)
+        hidden = original.temporal.append(x, opened.cache)
+        assert torch.allclose(hidden[0, -1], wanted[column], atol=1e-4)

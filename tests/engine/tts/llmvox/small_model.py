@@ -6,16 +6,20 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from engine.codec.mel import BANDS
-from engine.codec.vocoder import Vocoder, VocoderConfig, Waves, fresh_decoder
-from engine.nn.transformer import RotaryTable, TransformerConfig
+from engine.codec.mel import BANDS, Vocoder, VocoderConfig, fresh_decoder
+from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import shape_metadata
 from engine.text.phonemes import Espeak
 from engine.training.packing import save_weights
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.tts.llmvox.config import NAME, LlmVoxGeneration, LlmVoxPackConfig, LlmVoxShape
-from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.llmvox.model import (
+    NAME,
+    LlmVoxGeneration,
+    LlmVoxModel,
+    LlmVoxPackConfig,
+    LlmVoxShape,
+)
 from engine.tts.llmvox.synthesiser import LlmVoxParts, LlmVoxSynthesiser
 from engine.tts.pack_files import (
     PHONES_FILE,
@@ -27,7 +31,8 @@ from engine.tts.pack_files import (
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.papers.spectrum import Spectrum, SpectrumShape
 from engine.tts.phones import MARKS, own_ids
-from tests.engine.nn.stacks import CPU, lively, seeded
+from tests.engine.nn.stacks import lively, seeded
+from tests.engine.tts.utterances import Recorder
 from tests.engine.tts.voxtream.random_weights import own_table
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
@@ -55,7 +60,7 @@ def random_spectrum(seed: int = 1) -> Spectrum:
 def small(
     generation: LlmVoxGeneration = GENERATION,
     seed: int = 1,
-    vocoder: Waves | None = None,
+    vocoder: Recorder | None = None,
 ) -> LlmVoxSynthesiser:
     with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
@@ -66,8 +71,6 @@ def small(
         vocoder or Vocoder(decoder),
         own_table(),
         Espeak(),
-        RotaryTable(STACK.head_width, CPU),
-        RotaryTable(STACK.head_width, CPU),
     )
     own = (random_voice("Ada"), random_voice("Bruno"))
     return LlmVoxSynthesiser(parts, own)

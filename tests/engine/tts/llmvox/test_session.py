@@ -9,10 +9,9 @@ from torch import Tensor
 
 from engine.errors import ModelError
 from engine.tts.base import Starved
-from engine.tts.llmvox.config import LlmVoxGeneration
-from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.llmvox.model import LlmVoxGeneration, LlmVoxModel
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, load
-from engine.tts.llmvox.text_cursor import TextCursor
+from engine.tts.llmvox.units import TextCursor
 from engine.tts.packs import CONFIG_FILE
 from engine.tts.papers.spectrum import Columns, from_nothing
 from engine.tts.phones import MARKS, own_ids
@@ -45,13 +44,8 @@ def columns_of(
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])[None]
     every = []
     for tokens in sentences:
-        columns = Columns(
-            spectrum,
-            synthesiser.parts.spectrum_rotary,
-            from_nothing(spectrum, speaker),
-            dice,
-            dropout=generation.spectrum_dropout,
-        )
+        start, dropout = from_nothing(spectrum, speaker), generation.spectrum_dropout
+        columns = Columns(spectrum, start, dice, dropout=dropout)
         phones = [*(token // 2 for token in tokens), *[spectrum.shape.end] * 2]  # 2 tokens a phone
         every += [columns.next(token, phones[n : n + 3]) for n, token in enumerate(tokens)]
     return torch.cat(every)

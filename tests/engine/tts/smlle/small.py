@@ -5,16 +5,14 @@ import torch
 from torch import Tensor
 
 from engine.codec.mel import BANDS
-from engine.nn.transformer import RotaryTable, TransformerConfig
+from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.papers.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
 from engine.tts.phones import own_ids
-from engine.tts.smlle.config import SmlleGeneration, SmlleShape
-from engine.tts.smlle.session import SmlleParts
-from engine.tts.smlle.synthesiser import SmlleSynthesiser
-from engine.tts.smlle.transducer import Transducer
-from tests.engine.nn.stacks import CPU, lively, seeded
+from engine.tts.smlle.synthesiser import SmlleParts, SmlleSynthesiser
+from engine.tts.smlle.transducer import SmlleGeneration, SmlleShape, Transducer
+from tests.engine.nn.stacks import lively, seeded
 from tests.engine.tts.voxtream.random_weights import own_table
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
@@ -51,8 +49,7 @@ def small_parts(generation: SmlleGeneration = GENERATION, seed: int = 1) -> Smll
         for network in (transducer, spectrum):
             lively(network, embeddings=1.0)
     transducer.bias.data[transducer.blank] = 2.2
-    tables = (RotaryTable(_STACK.head_width, CPU) for _ in range(2))
-    return SmlleParts(generation, transducer, spectrum, Summing(), own_table(), Espeak(), *tables)
+    return SmlleParts(generation, transducer, spectrum, Summing(), own_table(), Espeak())
 
 
 def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:

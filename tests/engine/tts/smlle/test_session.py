@@ -11,10 +11,8 @@ from torch.nn import functional
 from engine.codec.mel import BANDS
 from engine.tts.base import Voice
 from engine.tts.papers.spectrum import SpectrumShape
-from engine.tts.smlle.aligned import Aligned
-from engine.tts.smlle.config import MARKS, SmlleGeneration
-from engine.tts.smlle.session import SmlleParts
-from engine.tts.smlle.transducer import Decisions, Unit
+from engine.tts.smlle.synthesiser import SmlleParts
+from engine.tts.smlle.transducer import MARKS, Decisions, SmlleGeneration, Unit
 from tests.engine.nn.stacks import at_once
 from tests.engine.text.cases import phoned
 from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_voice, speaking
@@ -143,7 +141,7 @@ def decided(
 ) -> list[list[int]]:
     parts = PARTS()
     dice = torch.Generator().manual_seed(seed)
-    decisions = Decisions(parts.transducer, parts.text_rotation, generation, dice)
+    decisions = Decisions(parts.transducer, generation, dice)
     spoken = []
     with torch.inference_mode():
         for unit in units:
@@ -170,11 +168,3 @@ def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_ar
         said = [decided(UNITS, generation=cool, seed=seed) for seed in range(12)]
         lengths[temperature] = sum(len(tokens) for each in said for tokens in each)
     assert lengths[0.05] == pytest.approx(lengths[1.0], rel=0.25)
-
-
-def test_a_step_hears_the_phone_that_spoke_and_behind_the_last_one_the_end():
-    aligned = Aligned(101)
-    aligned.add(2, 7)
-    assert aligned.has(0)
-    assert not aligned.has(1)
-    assert (aligned.phone(0), aligned.phone(1)) == (7, 101)

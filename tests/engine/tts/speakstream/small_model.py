@@ -1,14 +1,16 @@
 """A SpeakStream small enough to run a whole utterance in a second, with every part real."""
 
-from engine.codec.mel import BANDS, Levels
-from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
-from engine.nn.transformer import RotaryTable, TransformerConfig
+from engine.codec.mel import BANDS, Levels, Vocoder, VocoderConfig, fresh_decoder
+from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
-from engine.tts.speakstream.config import NAME, SpeakStreamGeneration, SpeakStreamShape
-from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.session import SpeakStreamParts
-from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
-from tests.engine.nn.stacks import CPU, lively, seeded
+from engine.tts.speakstream.model import (
+    NAME,
+    SpeakStreamGeneration,
+    SpeakStreamModel,
+    SpeakStreamShape,
+)
+from engine.tts.speakstream.synthesiser import SpeakStreamParts, SpeakStreamSynthesiser
+from tests.engine.nn.stacks import lively, seeded
 from tests.engine.tts.llmvox.small_model import random_voice
 from tests.engine.tts.voxtream.random_weights import own_table
 
@@ -37,7 +39,6 @@ def small(generation: SpeakStreamGeneration = GENERATION, seed: int = 1) -> Spea
         Vocoder(decoder),
         own_table(),
         Espeak(),
-        RotaryTable(SHAPE.stack.head_width, CPU),
     )
     own = (random_voice("Ada", NAME), random_voice("Bruno", NAME))
     return SpeakStreamSynthesiser(parts, own)

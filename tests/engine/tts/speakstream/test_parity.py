@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.codec.mel import BANDS, LEVELS
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.tempo import FASTEST, LEAST, MOST, SLOWEST, Tempo, step_for
+from engine.tts.speakstream.synthesiser import FASTEST, LEAST, MOST, SLOWEST, Tempo, step_for
 from tests.engine.nn.stacks import at_once, kept, passed
 from tests.engine.text.cases import phoned
 from tests.engine.tts import laws

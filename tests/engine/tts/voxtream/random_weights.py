@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import Mimi
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import PhoneTable, own_ids
 from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
-from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, ModelConfig
-from engine.tts.voxtream.edition import Edition
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, Edition, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights, published_shapes
 from engine.tts.voxtream.files.paths import VOXTREAM2
 from engine.tts.voxtream.rate import RATE_TABLE

@@ -6,10 +6,9 @@ from typing import Any
 import torch
 
 from engine.codec.mimi import Mimi
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.nn.transformer import TransformerConfig
-from engine.tts.voxtream.config import ModelConfig
-from engine.tts.voxtream.edition import Edition
+from engine.tts.voxtream.config import Edition, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.random_weights import TIMELESS, load_random, random_mimi

@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.nn.cache import KvCache
-from engine.nn.packed.quantise import Precision
-from engine.nn.transformer import RotaryTable, causal_mask
+from engine.nn.packed.product_graph import Precision
+from engine.nn.transformer import KvCache
 from engine.tts.phones import EOS, SILENCE
 from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
@@ -62,18 +61,13 @@ def _said() -> Iterator[Any]:
     prompt = Prompt()
     rows = _phone_rows(model, prompt.tokens([*text_of(12), SILENCE, EOS]))
     yield rows[0, -1, ::ROW_STRIDE].tolist()
-    tables = [RotaryTable(part.head_width, CPU) for part in _parts(model)]
-    cache, depth = (KvCache(part, 2, CPU, torch.float32) for part in _parts(model))
+    cache, depth = KvCache(model.config.temporal, 2), model.acoustic_memory()
     speaker = model.speaker_rows(prompt.speaker)
     phones, codes = 2 * rows[:, : prompt.length], prompt.columns
     for step, rate in enumerate(RATES):
-        length = phones.shape[1]
-        mask = causal_mask(cache.length, length, CPU) if length > 1 else None
-        rotation = tables[0].slice(cache.length, cache.length + length)
-        hidden = model.advance(model.columns(phones, codes), rotation, cache, mask)
-        cache.advance(length)
+        hidden = model.temporal.append(model.columns(phones, codes), cache)[:, -1]
         choice = model.choose(hidden, controls(step, rate))
-        acoustic = model.acoustic_codes(hidden + speaker, choice.code, tables[1], depth)
+        acoustic = model.acoustic_codes(hidden + speaker, choice.code, depth)
         frame = torch.cat((choice.code, acoustic), dim=1)
         logits = model.joint_logits(hidden)[0].flatten()[::LOGIT_STRIDE]
         yield {
@@ -85,15 +79,10 @@ def _said() -> Iterator[Any]:
         phones = (rows[:, at] + rows[:, min(at + 1, rows.shape[1] - 1)])[:, None]
 
 
-def _parts(model: VoxtreamModel) -> tuple[Any, Any]:
-    return model.config.temporal, model.config.depth
-
-
 def _phone_rows(model: VoxtreamModel, tokens: torch.Tensor) -> torch.Tensor:
     """[2, P, D] of 12 phones' text, with the look-ahead the reference has there."""
-    table = RotaryTable(model.config.phone.head_width, CPU)
     rows = PhoneRows(3, model.config.phone_window)
-    return extend(rows, model.phone_embeddings(tokens), model.phone, table).rows
+    return extend(rows, model.phone_embeddings(tokens), model.phone).rows
 
 
 # -------------------------------------------------------------------- weights and a sound for both

@@ -16,12 +16,10 @@ from engine.errors import InvalidInput
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved
 from engine.tts.phones import EOS, SILENCE
-from engine.tts.voxtream.alignment import Span
-from engine.tts.voxtream.config import NEVER
-from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.config import EDITIONS, NEVER
 from engine.tts.voxtream.files.paths import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import DrawnFrame, FrameMaker
-from engine.tts.voxtream.script import PhoneScript, VoxtreamScript
+from engine.tts.voxtream.script import Span, VoxtreamScript
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.text.cases import phoned
@@ -204,7 +202,7 @@ def test_without_a_sentences_end_there_is_one_passage(short):
 def test_a_sentence_longer_than_the_window_is_cut_between_words_and_loses_none(make, monkeypatch):
     """The windows of passages begin anew; words taken up and not begun are said in the next."""
     spoken: list[str] = []
-    monkeypatch.setattr(PhoneScript, "is_cut", noted(spoken, PhoneScript.is_cut))
+    monkeypatch.setattr(VoxtreamScript, "is_cut", noted(spoken, VoxtreamScript.is_cut))
     model, words = make(), ["boats"] * 40
     frames = say(model, [words], seed=3, rate=2.0 if model.info.rate_range else None).frames
     begun = [onset.word for frame in frames for onset in frame.onsets]
@@ -214,7 +212,7 @@ def test_a_sentence_longer_than_the_window_is_cut_between_words_and_loses_none(m
 
 
 def noted(spoken: list[str], genuine: Callable[..., bool]) -> Callable[..., bool]:
-    def is_cut(script: PhoneScript, before: Span, span: Span, left: int) -> bool:
+    def is_cut(script: VoxtreamScript, before: Span, span: Span, left: int) -> bool:
         cut = genuine(script, before, span, left)
         if cut:
             spoken.append("cut in a word" if left <= 0 else "cut between words")

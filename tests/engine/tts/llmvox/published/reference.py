@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from engine.settings import SpeechSettings
-from engine.tts.llmvox.config import NOTHING, TEXT_END
+from engine.tts.llmvox.model import NOTHING, TEXT_END
 from engine.tts.llmvox.published.conversion import END
-from engine.tts.llmvox.published.model import PublishedModel, PublishedReplica
-from engine.tts.llmvox.published.session import SentenceBytes
+from engine.tts.llmvox.published.model import PublishedModel, PublishedSentence
 from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser, load
+from engine.tts.llmvox.units import ByteUnits
 from tests.engine.tts.llmvox.published.checkpoints import Size, write_pickles
 
 TEXT = "Nobody on the quiet shore saw the old boat leave, naïve as it was."
@@ -49,7 +49,7 @@ def said(size: Size) -> Said:
     """STEPS steps, and all of their tokens as one window."""
     with loaded(size) as synthesiser:
         parts = synthesiser.parts
-        replica, reader = PublishedReplica(parts.model), SentenceBytes(STEPS)
+        replica, reader = PublishedSentence(parts.model), ByteUnits(STEPS)
         units = [unit for word in WORDS for each in reader.push(word) for unit in each.units]
         units = [*units, TEXT_END, *[NOTHING] * STEPS][:STEPS]
         before = parts.model.shape.tokens
@@ -58,7 +58,7 @@ def said(size: Size) -> Said:
             logits.append(replica.predict(unit, before).tokens)
             before = int(logits[-1].argmax())
             tokens.append(before)
-        samples = parts.codec._decoder(parts.model.codebook.weight[tokens])
+        samples = parts.codec(parts.model.codebook.weight[tokens])
     rows = torch.stack(logits)
     published = torch.cat((rows[:, :END], rows[:, -1:], rows[:, END:-1]), dim=1)
     return Said(published, [token + (token >= END) for token in tokens], samples)

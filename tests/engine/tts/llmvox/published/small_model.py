@@ -7,13 +7,19 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from engine.codec.wavtokenizer import WavTokenizer, WavTokenizerConfig, WavTokenizerDecoder
+from engine.codec.wavtokenizer import WavTokenizerConfig, WavTokenizerDecoder
 from engine.nn.transformer import TransformerConfig
-from engine.tts.llmvox.config import LlmVoxGeneration
-from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, PublishedShape
-from engine.tts.llmvox.published.session import PublishedParts
-from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, ready
+from engine.tts.llmvox.model import LlmVoxGeneration
+from engine.tts.llmvox.published.model import PublishedModel, PublishedShape
+from engine.tts.llmvox.published.synthesiser import (
+    GENERATION,
+    PublishedParts,
+    PublishedSynthesiser,
+    ready,
+)
+from tests.engine.tts.utterances import Recorder
 
+PUBLISHED = PublishedShape(TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072))
 SHAPE = PublishedShape(
     TransformerConfig(layers=1, width=32, heads=2, kv_heads=2, hidden=64),
     tokens=24,
@@ -27,7 +33,7 @@ SHORT = replace(GENERATION, longest_unit=2, most_repeats=5)
 
 def small(
     generation: LlmVoxGeneration = SHORT,
-    codec: WavTokenizer | None = None,
+    codec: Recorder | None = None,
     shape: PublishedShape = SHAPE,
 ) -> PublishedSynthesiser:
     made = random_parts(1, shape, CODEC, torch.device("cpu"))

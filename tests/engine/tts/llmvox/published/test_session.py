@@ -8,10 +8,13 @@ import pytest
 import torch
 
 from engine.tts.base import AudioFrame, Starved
-from engine.tts.llmvox.config import WORD, LlmVoxGeneration
-from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
-from engine.tts.llmvox.published.session import SentenceBytes
-from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
+from engine.tts.llmvox.model import WORD, LlmVoxGeneration
+from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedSentence
+from engine.tts.llmvox.published.synthesiser import (
+    GENERATION,
+    PublishedSynthesiser,
+)
+from engine.tts.llmvox.units import ByteUnits
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.published.checkpoints import FULL, SMALL
 from tests.engine.tts.llmvox.published.reference import (
@@ -71,7 +74,7 @@ def test_each_replica_has_chunks_of_its_own_that_double():
 
 
 def test_words_begin_where_their_bytes_let_expect_it():
-    replica = PublishedReplica(small().parts.model)
+    replica = PublishedSentence(small().parts.model)
     units = [*b"Hello", WORD, *b"you", WORD, *[0] * 40]
     with torch.inference_mode():
         begins = [float(replica.predict(unit, 0).onset) > 0 for unit in units]
@@ -82,7 +85,7 @@ def test_words_begin_where_their_bytes_let_expect_it():
 
 
 def test_a_text_without_a_full_stop_is_said_whole():
-    reader, closed, said_bytes = SentenceBytes(1000), [], 0
+    reader, closed, said_bytes = ByteUnits(1000), [], 0
     for _ in range(600):
         (word,) = reader.push("word")
         said_bytes += len(word.units)
@@ -98,7 +101,7 @@ def test_a_sentence_never_has_more_positions_than_the_weights():
         push(session, FIRST)
         lengths = []
         while isinstance(session.step(), AudioFrame):
-            lengths.append(session._lanes[0].replica.length)
+            lengths.append(session._sentences[0].length)
     assert max(lengths) < model.parts.model.shape.positions
 
 

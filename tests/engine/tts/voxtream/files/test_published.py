@@ -14,15 +14,19 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
-from engine.nn.packed.quantise import Precision
-from engine.nn.stored_weights import in_int8
+from engine.nn.packed.product_graph import Precision
+from engine.nn.weights_file import in_int8
 from engine.tts.phones import SPECIAL, SpecialPhones, read_table
 from engine.tts.speaker.recording import recipe_version
-from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
-from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.config import EDITIONS, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import PublishedFile, load_weights, published_shapes
 from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
-from engine.tts.voxtream.files.published import PublishedConfig, espeak_of, read_published
+from engine.tts.voxtream.files.published import (
+    PublishedConfig,
+    espeak_of,
+    read_published,
+    read_published_shape,
+)
 from engine.tts.voxtream.rate import RateTarget
 from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
@@ -69,9 +73,6 @@ def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path):
         "spk_proj_weight": 1.2, "min_look_ahead_phones": 4, "frame_repeat_counter": 30,
         "spk_rate_window_sec": 2.0, "normalize_prompt_loudness": True, "prompt_loudness_lufs": -27,
         "hf_token": None,
-        "phoneme_index_map": {
-            "0": [0, 1], "1": [0, 2], "2": [1, 1], "3": [1, 2], "4": [2, 1], "5": [2, 2]
-        },
     }  # fmt: skip
     wanted = {
         "temperature": 0.8, "top_codes": 7, "nucleus": 0.95, "semantic_guidance": 1.7,
@@ -230,7 +231,7 @@ NO_OBJECT = {
 @pytest.mark.parametrize(("text", "message"), NO_OBJECT.items(), ids=range(len(NO_OBJECT)))
 def test_what_is_not_a_configuration_is_refused(tmp_path, text, message):
     for name, read in (
-        ("config.json", read_config),
+        ("config.json", read_published_shape),
         ("phoneme_to_token.json", lambda file: read_table(file, 125)),
     ):
         file = tmp_path / name

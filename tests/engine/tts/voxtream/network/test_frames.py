@@ -12,14 +12,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
+from engine.nn.sampling import guide
 from engine.tts.base import Voice
 from engine.tts.voxtream import synthesiser as synthesiser_file
 from engine.tts.voxtream.config import GENERATION
 from engine.tts.voxtream.files.checkpoint import load_weights
 from engine.tts.voxtream.network.frames import GraphFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.utterances import speak
 from tests.engine.tts.voxtream.random_weights import RandomWeights
@@ -78,9 +78,10 @@ def test_nothing_that_is_captured_touches_the_host(monkeypatch):
     model.to(nowhere)
     mimi._model.to(nowhere)
     with torch.inference_mode():
-        frames = GraphFrames(model, rotary_tables(model), mimi, lambda done: None)
+        frames = GraphFrames(model, mimi, lambda done: None)
+        frames._frame()  # the tables of angles are made on the host
         with _Devices() as met:
-            (out,) = frames._frame()
+            out = frames._frame()
     assert out.shape == (FRAME_SAMPLES + 1,)
     assert met.types == {"meta"}
 
@@ -140,13 +141,14 @@ def hidden(seed: int) -> torch.Tensor:
 def test_every_code_is_the_best_given_those_before(precision, loss):
     """By the logits of the plain model; packed products are off by some per cent."""
     made, plain = wide_model(precision), wide_model(Precision.FLOAT)
-    table, memory = rotary_tables(made).depth, made.acoustic_memory()
+    memory, semantic = made.acoustic_memory(), torch.tensor([[5]])
     for seed in (1, 2):
-        start = hidden(seed)
-        found = made.acoustic_codes(start, torch.tensor([[5]]), table, memory)
-        depth, codes = plain.acoustic_memory(), [5, *found[0].tolist()]
-        x = torch.stack((start, plain._embedded(0, torch.tensor([[5]]))), dim=1)
-        for head, code in enumerate(codes[1:]):
-            logits = plain._depth_step(head, x, table, depth)[0]
+        found = made.acoustic_codes(hidden(seed), semantic, memory)
+
+        def follow(number: int, rows: torch.Tensor, found: torch.Tensor = found) -> torch.Tensor:
+            code = found[:, number : number + 1]
+            logits = guide(rows[0], rows[1], GENERATION.acoustic_guidance)
             assert logits.max() - logits[code] <= loss * logits.std()
-            x = plain._embedded(head + 1, torch.tensor([[code]]))[:, None]
+            return code
+
+        plain.acoustic_codes(hidden(seed), semantic, plain.acoustic_memory(), follow)

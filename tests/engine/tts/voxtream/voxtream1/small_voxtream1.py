@@ -4,14 +4,13 @@ import numpy as np
 import torch
 
 from engine.codec.mimi import Mimi
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.product_graph import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.voxtream.config import GENERATION, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
-from engine.tts.voxtream.voxtream1.config import NAME, TOKENS, Voxtream1Generation
-from engine.tts.voxtream.voxtream1.session import Voxtream1Parts
+from engine.tts.voxtream.voxtream1.session import NAME, TOKENS, Voxtream1Generation, Voxtream1Parts
 from engine.tts.voxtream.voxtream1.synthesiser import Voxtream1Synthesiser
 from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.small_model import small_mimi

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.voxtream1.config import Voxtream1Generation
-from engine.tts.voxtream.voxtream1.script import Cursor
+from engine.tts.voxtream.voxtream1.session import Cursor, Voxtream1Generation
 from tests.engine.nn.stacks import at_once
 from tests.engine.text.cases import phoned
 from tests.engine.tts.utterances import say

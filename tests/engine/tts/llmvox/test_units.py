@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from engine.tts.llmvox.config import TEXT_END, WORD
-from engine.tts.llmvox.text_cursor import TextCursor
+from engine.tts.llmvox.model import TEXT_END, WORD
+from engine.tts.llmvox.units import TextCursor
 from engine.tts.papers.spectrum import SpectrumShape
 from engine.tts.phones import MARKS
 from tests.engine.tts.llmvox.small_model import STACK

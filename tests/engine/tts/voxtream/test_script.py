@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
+from engine.tts.voxtream.script import AlignmentCursor, Span
 
 STAY_ONE, STAY_TWO, NEXT_ONE, NEXT_TWO, SKIP_ONE, SKIP_TWO = range(6)
 

@@ -10,9 +10,16 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
-from engine.nn import stored_weights
-from engine.nn.stored_weights import ROW_SCALE, full, halved, in_int8
-from engine.nn.weights_file import Unset, load_network, not_finite
+from engine.nn import weights_file
+from engine.nn.weights_file import (
+    ROW_SCALE,
+    Unset,
+    check_finite,
+    full,
+    halved,
+    in_int8,
+    load_network,
+)
 from engine.translatable import Translatable
 
 
@@ -41,7 +48,7 @@ def written(file: Path, entries: Mapping[str, Tensor]) -> Path:
 @pytest.mark.parametrize(("store", "error"), [(full, 0), (halved, 1e-3), (in_int8, 4.1e-3)])
 def test_what_is_stored_is_read_in_full_precision(store, error, tmp_path):
     given = tensors()
-    read = stored_weights.load(written(tmp_path / "file", store(given)))
+    read = weights_file.load(written(tmp_path / "file", store(given)))
     assert list(read) == sorted(given)
     for name, tensor in read.items():
         expected = given[name].float()
@@ -66,8 +73,8 @@ def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path):
 
 
 def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path):
-    once = stored_weights.load(written(tmp_path / "once", in_int8(tensors())))
-    twice = stored_weights.load(written(tmp_path / "twice", in_int8(once)))
+    once = weights_file.load(written(tmp_path / "once", in_int8(tensors())))
+    twice = weights_file.load(written(tmp_path / "twice", in_int8(once)))
     for name, tensor in once.items():
         assert torch.allclose(twice[name], tensor, rtol=1e-5, atol=0), name
 
@@ -113,6 +120,7 @@ def test_nothing_is_drawn_inside_and_again_outside():
 def test_one_element_is_enough(value, dtype, place):
     weights = {"count": torch.tensor(7), "empty": torch.zeros(0), "lone": torch.tensor(1.5)}
     weights |= {name: torch.randn(1000, dtype=dtype) for name in ("whole", "broken")}
-    assert not_finite(weights.items()) == ""
+    check_finite(weights.items())
     weights["broken"][place] = value
-    assert not_finite(weights.items()) == "broken"
+    with pytest.raises(ValueError, match="'broken'"):
+        check_finite(weights.items())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.tts.base import Pcm
-from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
+from engine.tts.voxtream.rate import FASTEST, SLOWEST, Stretch
 
 RATE = 24_000
 FRAME = 1_920
