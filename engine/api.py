@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         pick_synthesiser,
     )
     from engine.doctor import diagnostics, examine
-    from engine.export.comparison import comparison_table, write_comparison
+    from engine.export import comparison_table, write_comparison
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
     from engine.licences import works

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.text.pronunciation import english
+from engine.text.pronunciation import english, heteronyms
 from engine.text.pronunciation.english import Spelling
 from engine.text.pronunciation.initialisms import letters
 from engine.text.pronunciation.respelling import split_phones
@@ -180,7 +180,7 @@ class WordPhonemizer:
         if mark or len(self._held) > 1:
             after = "" if mark else self._held[1][0]
             before, later = tuple(self._passed), self._later(1)
-            return self._espeak.english and english.waits(before, word, after, later)
+            return self._espeak.english and heteronyms.waits(before, word, after, later)
         if self._espeak.english and english.depends(word):
             return True
         if self._espeak.english and self._given < _AUDIBLE_START:

@@ -13,16 +13,23 @@ from dataclasses import dataclass, replace
 from engine.languages import ENGLISH
 from engine.text.languages.readings import TableReadings
 from engine.text.pacing import FIGURE, Pacing
-from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, punctuation, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, PreviousToken, Reading
-from engine.text.rules.english import EnglishReadings
 from engine.text.rules.punctuation import DASHES, ELLIPSIS, Peeled
-from engine.text.stream.elements import LONGEST_S, TEXT, Block, Break, Element, Pause, Phrase
-from engine.text.stream.equations import Equation
+from engine.text.rules.readings import EnglishReadings
+from engine.text.stream.elements import (
+    LONGEST_S,
+    TEXT,
+    Block,
+    Break,
+    Element,
+    Equation,
+    Pause,
+    Phrase,
+)
 from engine.text.stream.tokens import Ahead
-from engine.text.word import Word
+from engine.text.word import Piece, Word
 
 _PRIMES = {'"': "″", "'": "′"}
 _LENGTH = re.compile(r"(?:[\d.]*['\"′″]?[x×])?[\d.'–/-]*[\d½¼¾⅛⅜⅝⅞]")

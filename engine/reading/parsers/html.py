@@ -106,7 +106,9 @@ class Page:
         for name in (element.get("id", ""), element.get("name", "") if tag == "a" else ""):
             if name in self._ids:
                 self.marks.setdefault(name, len(self.blocks))
-        if tag in _UNREAD or _is_skipped(element):
+        notes = _NOTES.search(f"{element.get('epub:type', '')} {element.get('role', '')}")
+        hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
+        if tag in _UNREAD or hidden or notes:
             pass
         elif formula := element.get("alttext"):
             self._text.append(f" {formula} ")
@@ -156,9 +158,3 @@ class Page:
         self._text = []
         if text:
             self.blocks.append(Block(around.kind, text, around.level))
-
-
-def _is_skipped(element: Element) -> bool:
-    names = f"{element.get('epub:type', '')} {element.get('role', '')}"
-    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
-    return hidden or bool(_NOTES.search(names))

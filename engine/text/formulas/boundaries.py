@@ -237,11 +237,11 @@ def _bracketed(held: str, closing: str) -> Verdict:
 
 
 def _environment(held: str) -> Verdict:
-    from engine.text.formulas import commands
+    from engine.text.formulas import lexer
 
     begin = _BEGIN.match(held)
     name = begin[1] if begin else ""
-    if begin and held[begin.end(1) : begin.end(1) + 1] and name not in commands.ENVIRONMENTS:
+    if begin and held[begin.end(1) : begin.end(1) + 1] and name not in lexer.ENVIRONMENTS:
         return Verdict.NONE
     ends = held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held)
     return _until(held, LONGEST_DISPLAY, closed=bool(ends))
@@ -251,12 +251,12 @@ def _bare(held: str) -> Verdict:
     r"""Judge a formula in plain text, such as \frac{a}{b}. It ends at the first space outside of
     braces.
     """
-    from engine.text.formulas import commands
+    from engine.text.formulas import lexer
 
     name = _COMMAND.match(held)
     if name is None or name.end() == len(held):
         return _limited(held, LONGEST_INLINE) or Verdict.OPEN
-    if name[1] not in commands.COMMANDS or len(name[1]) == 1 or name[1] == "begin":
+    if name[1] not in lexer.COMMANDS or len(name[1]) == 1 or name[1] == "begin":
         return Verdict.NONE
     depth = held.count("{") - held.count("}")
     if depth > 0 and held[-1] != "\n":

@@ -3,56 +3,117 @@ record"; "I read it yesterday", "I will read it".
 
 espeak looks at the word before only, and not at the head of a sentence. Invariant: the sense
 depends on a few words before it in its sentence and on the next one, "" where a mark follows, None
-where it is not known. It waits for more only where a rule of homographs.toml looks at them.
+where it is not known. It waits for more only where a rule of resources/text/homographs.toml looks
+at them.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
 
-from engine.text.pronunciation import homographs
-from engine.text.pronunciation.place import Place
+from engine.resources import table
 from engine.text.tables import section, words
 
-_MINUTE: Final = words("heteronyms", "minute")
-_NOUNS: Final = words("heteronyms", "nouns")
-_VERBS: Final = words("heteronyms", "verbs")
-_ARTICLES: Final = words("heteronyms", "articles")
-_COMMANDS: Final = words("heteronyms", "commands")
+_SENTENCE_MARKS: Final = ".?!:;"
+_MARKS: Final = ".,?!:;"
 _AS: Final = section("heteronyms", "as")
 _NO_VERB_BEFORE: Final = {
     word: said.split() for word, said in section("heteronyms", "no_verb_before").items()
 }
+# Words with several sounds.
+_NOUNS, _VERBS, _ADJECTIVES, _COMMANDS = (
+    words("heteronyms", name) for name in ("nouns", "verbs", "adjectives", "commands")
+)
+# Words beside them.
+_MINUTE, _ARTICLES, _DETERMINERS, _AUXILIARIES, _THIRD, _BEING, _HAVING, _LETTING, _SEEMING = (
+    words("heteronyms", name)
+    for name in (
+        *("minute", "articles", "determiners", "auxiliaries", "third", "being", "having"),
+        *("letting", "seeming"),
+    )
+)
+_ADVERBS, _NO_ADVERBS, _OBJECTS, _PARTICLES, _FINITE, _NO_INFINITIVE, _PLURALS, _NO_PLURALS = (
+    words("heteronyms", name)
+    for name in (
+        *("adverbs", "no_adverbs", "objects", "particles", "finite", "no_infinitive", "plurals"),
+        "no_plurals",
+    )
+)
+_COUNTING, _PREPOSITIONS, _PAST, _PRESENT, _NO_READERS, _BEFORE_INFINITIVE, _HABITS = (
+    words("heteronyms", name)
+    for name in (
+        *("counting", "prepositions", "past", "present", "no_readers", "before_infinitive"),
+        "habits",
+    )
+)
+_READ_BY_ONE: Final = words("heteronyms", "read_by_one") | {""}
+
+SOUNDS: Final = section("homographs", "sounds")
+"""Espeak's mnemonics of a word in a sense: "bass f"."""
+_RULES: Final[dict[str, list[dict[str, Any]]]] = table("text", "homographs.toml")["rules"]
+# Words whose rules say all there is: where none holds, espeak is right.
+_SINGLE: Final = frozenset(
+    word
+    for word in _RULES
+    if not {f"{word} v", f"{word} n"} & SOUNDS.keys()
+    and not {word, word.removesuffix("s")} & (_NOUNS | _ADJECTIVES)
+)
+REACH: Final = 5
+"""So many words behind a word may decide its sense, unless its rule has another "reach"."""
+_TOWN_BEFORE: Final = frozenset(
+    "in to from near of at around outside visit visited via leave left through for".split()
+)
 _WORDS: Final = (
-    frozenset(("lives", *_NOUNS, *_VERBS, *words("heteronyms", "adjectives")))
+    frozenset(("lives", *_NOUNS, *_VERBS, *_ADJECTIVES))
     | {f"{word}s" for word in _NOUNS | _VERBS}
-    | {key.partition(" ")[0] for key in (*_AS, *homographs.SOUNDS)}
+    | {key.partition(" ")[0] for key in (*_AS, *SOUNDS)}
 )
 """All words that have several sounds."""
-_SENSES: Final = _WORDS - homographs.SINGLE
-"""Those of them that are a verb and a noun or an adjective."""
-_DETERMINERS: Final = words("heteronyms", "determiners")
-_AUXILIARIES: Final = words("heteronyms", "auxiliaries")
-_THIRD: Final = words("heteronyms", "third")
-_BEING: Final = words("heteronyms", "being")
-_HAVING: Final = words("heteronyms", "having")
-_ADVERBS: Final = words("heteronyms", "adverbs")
-_NO_ADVERBS: Final = words("heteronyms", "no_adverbs")
-_OBJECTS: Final = words("heteronyms", "objects")
-_PARTICLES: Final = words("heteronyms", "particles")
-_FINITE: Final = words("heteronyms", "finite")
-_LETTING: Final = words("heteronyms", "letting")
-_NO_INFINITIVE: Final = words("heteronyms", "no_infinitive")
-_PLURALS: Final = words("heteronyms", "plurals")
-_NO_PLURALS: Final = words("heteronyms", "no_plurals")
-_SEEMING: Final = words("heteronyms", "seeming")
-_COUNTING: Final = words("heteronyms", "counting")
-_PREPOSITIONS: Final = words("heteronyms", "prepositions")
-_PAST: Final = words("heteronyms", "past")
-_PRESENT: Final = words("heteronyms", "present")
-_READ_BY_ONE: Final = words("heteronyms", "read_by_one") | {""}
-_NO_READERS: Final = words("heteronyms", "no_readers")
-_BEFORE_INFINITIVE: Final = words("heteronyms", "before_infinitive")
-_HABITS: Final = words("heteronyms", "habits")
+
+
+class Place:
+    """The neighbours of a word, in lower case. `before`: newest last, within the sentence.
+    `clause`: a comma or nothing stands directly before it. `after` None: not known yet. `later`:
+    the words behind it as far as they are known, "." where the sentence ends.
+    """
+
+    def __init__(self, before: Sequence[str], after: str | None, later: Sequence[str] = ()) -> None:
+        """From the words of a text with their marks."""
+        sentence: list[str] = []
+        for word in reversed(before):
+            if word[-1:] in _SENTENCE_MARKS and word:
+                break
+            sentence.insert(0, _plain(word))
+        self.clause = not sentence or sentence[-1].endswith(",")
+        self.before = tuple(word.rstrip(_MARKS) for word in sentence)
+        self.after = None if after is None else _plain(after.strip(_MARKS))
+        self.later = tuple(_within_sentence(later))
+
+    def at(self, distance: int) -> str:
+        """Return the word so many words before (1 = its neighbour); "" before the sentence."""
+        return self.before[-distance] if len(self.before) >= distance else ""
+
+    def earlier(self) -> "Place":
+        """Return the place without the word directly before."""
+        return Place(self.before[:-1], self.after)
+
+    def is_behind(self, words: frozenset[str]) -> bool:
+        """Return whether one of the words, or one that ends like its contraction, stands before."""
+        word = self.at(1)
+        return word in words or any(word.endswith(end) for end in words if "'" in end)
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("’", "'")
+
+
+def _within_sentence(words: Sequence[str]) -> Iterator[str]:
+    """Words in lower case without their marks, "." behind the last one of a sentence."""
+    for word in words:
+        yield word.rstrip(_MARKS).lower()
+        if word[-1:] in tuple(_SENTENCE_MARKS):
+            yield "."
+            return
 
 
 def sounds_like(
@@ -65,10 +126,10 @@ def sounds_like(
     lower = word.lower()
     if lower not in _WORDS:
         return ""
-    place = Place.of(before, after, later)
-    if sense := homographs.sense(word, place):
+    place = Place(before, after, later)
+    if sense := _listed_sense(word, place):
         return _espeak_input(lower, sense)
-    if lower not in _SENSES:
+    if lower in _SINGLE:
         return ""
     sense = _irregular_sense(word, place) or ("v" if _is_verb(lower, place) else "n")
     return _espeak_input(lower, sense)
@@ -79,32 +140,93 @@ def is_heteronym(word: str) -> bool:
     return word.lower() in _WORDS
 
 
+def _espeak_input(word: str, sense: str) -> str:
+    """Return the input for which espeak makes the sound of this sense."""
+    key = f"{word} {sense}"
+    if key in SOUNDS:
+        return f"[[{SOUNDS[key]}]]"
+    if said := _AS.get(key, ""):
+        return said
+    if sense != "v":
+        return f"the {word}"
+    inflected = word.endswith("s") and word[:-1] in _WORDS
+    return f"he {word}" if inflected else f"to {word}"
+
+
+# --------------------------------------------------------- senses by the rules of the table
+
+
+def _listed_sense(word: str, place: Place) -> str:
+    """Return the sense of the first matching rule, or "n" if only the noun has a listed sound."""
+    lower = word.lower()
+    for rule in _RULES.get(lower, ()):
+        if _holds(rule, word, place):
+            return str(rule["sense"])
+    return "n" if lower in _RULES and f"{lower} n" in SOUNDS and f"{lower} v" not in SOUNDS else ""
+
+
+def waits(before: Sequence[str], word: str, after: str, later: Sequence[str]) -> bool:
+    """Return whether words behind those of `later` may decide how a word is said."""
+    place = Place(before, after, later)
+    for rule in _RULES.get(word.lower(), ()):
+        if _holds(rule, word, place):
+            return False
+        known = "." in place.later or len(place.later) >= rule.get("reach", REACH)
+        others = {key: wanted for key, wanted in rule.items() if key != "later"}
+        if "later" in rule and not known and _holds(others, word, place):
+            return True
+    return False
+
+
+def _holds(rule: Mapping[str, Any], word: str, place: Place) -> bool:
+    beside = {"before": place.at(1), "second": place.at(2), "after": place.after}
+    some = {"earlier": place.before, "later": place.later[: rule.get("reach", REACH)]}
+    conditions = {
+        "clause": place.clause,
+        "lower": word.islower(),
+        "upper": word.istitle(),
+        "place": word.istitle() and not place.clause and place.at(1) in _TOWN_BEFORE,
+    }
+    return (
+        all(_is_among(beside[key], rule[key]) for key in beside.keys() & rule.keys())
+        and all(not _listed(rule[key]).isdisjoint(some[key]) for key in some.keys() & rule.keys())
+        and all(conditions[key] for key in conditions.keys() & rule.keys())
+    )
+
+
+def _is_among(word: str | None, wanted: str) -> bool:
+    """Return whether a known word is in the list `wanted`; behind "!", whether it is not."""
+    return word is not None and (
+        ((word or ".") in _listed(wanted.lstrip("!"))) != wanted.startswith("!")
+    )
+
+
+@cache
+def _listed(wanted: str) -> frozenset[str]:
+    found: set[str] = set()
+    for each in wanted.split():
+        found |= words("heteronyms", each[1:]) if each.startswith("@") else {each}
+    return frozenset(found)
+
+
+# ---------------------------------------------------------------------- verbs and nouns
+
+
 def _is_verb(word: str, place: Place) -> bool:
-    """Return whether a word is a verb here."""
     if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
     if word in _VERBS:
         return not place.is_behind(_ARTICLES)
-    if place.clause:
-        return _commands(word, place)
+    if place.clause:  # a command?
+        return place.after not in _FINITE and (place.after in _OBJECTS or word in _COMMANDS)
     if word.endswith("s") and word[:-1] in _WORDS:
         return _verb_with_s(word, place)
-    if _is_adverb(place.at(1)):
+    before = place.at(1)
+    if before in _ADVERBS or (before.endswith("ly") and before not in _NO_ADVERBS):
         return _is_verb(word, place.earlier())
-    if place.at(1) == "to":
+    if before == "to":
         return place.at(2) not in _NO_INFINITIVE or place.after in _OBJECTS
-    if place.is_behind(_AUXILIARIES):
-        return True
-    return _verb_behind_noun(word, place)
-
-
-def _commands(word: str, place: Place) -> bool:
-    """Return whether the word, at the head of a sentence or a clause, is a command."""
-    if place.after in _FINITE:
-        return False
-    if place.after in _OBJECTS:
-        return True
-    return word in _COMMANDS
+    return place.is_behind(_AUXILIARIES) or _verb_behind_noun(place)
 
 
 def _verb_with_s(word: str, place: Place) -> bool:
@@ -118,14 +240,14 @@ def _verb_with_s(word: str, place: Place) -> bool:
     return word == "lives" and place.after in _PARTICLES and not _is_plural(place.at(1))
 
 
-def _verb_behind_noun(word: str, place: Place) -> bool:
+def _verb_behind_noun(place: Place) -> bool:
     before = place.at(1)
-    if before in ("that", "which"):
+    if before in ("that", "which", "and", "or", "but"):
         return place.after in _OBJECTS
     if before in ("me", "us", "him", "her", "them", "it"):
         return place.at(2) in _LETTING
-    if before in ("and", "or", "but") or (before == "so" and place.after in _OBJECTS):
-        return place.after in _OBJECTS
+    if before == "so" and place.after in _OBJECTS:
+        return True
     if before in _DETERMINERS or place.is_behind(_BEING):
         return False
     if _is_plural(before):
@@ -138,9 +260,7 @@ def _verb_behind_noun(word: str, place: Place) -> bool:
 
 
 def _irregular_sense(word: str, place: Place) -> str:
-    """Return the sense of a word that is more than a verb and a noun; "" if the general rules
-    apply.
-    """
+    """Return the sense of a word that is more than a verb and a noun; else ""."""
     lower = word.lower()
     match lower:
         case "read":
@@ -170,24 +290,15 @@ def _is_tiny(place: Place) -> bool:
 
 
 def _read(place: Place) -> str:
-    subject = place.at(1)
+    """Return the sense of "read" by its subject: "he read" is past, "I read" mostly is."""
     if place.clause:
         return "v"
-    if subject in _ADVERBS:
-        earlier = place.earlier()
-        if earlier.is_behind(_HAVING):
-            return "p"
-        habit = subject in _PRESENT and earlier.at(1) in ("i", "we", "you", "they")
-        return "v" if habit else _read_by(earlier)
-    if place.is_behind(_HAVING):
-        return "p"
-    return _read_by(place)
-
-
-def _read_by(place: Place) -> str:
-    """Return the sense of "read" by its subject: "he read" is past, "I read" mostly is."""
+    if place.at(1) in _ADVERBS:
+        is_present, place = place.at(1) in _PRESENT, place.earlier()
+        if is_present and place.at(1) in ("i", "we", "you", "they"):
+            return "v"
     subject, inverted = place.at(1), place.at(2)
-    if inverted in _HAVING:
+    if place.is_behind(_HAVING) or inverted in _HAVING:
         return "p"
     if subject in ("i", "we", "they", "you", "he", "she", "it", "who", "and"):
         return _read_by_pronoun(place)
@@ -217,23 +328,6 @@ def _read_by_pronoun(place: Place) -> str:
         return "p" if past else "v"
     usual = not _PRESENT.isdisjoint(place.before) or place.after in _HABITS
     return "v" if usual or subject == "you" else "p"
-
-
-def _espeak_input(word: str, sense: str) -> str:
-    """Return the input for which espeak makes the sound of this sense."""
-    key = f"{word} {sense}"
-    if key in homographs.SOUNDS:
-        return f"[[{homographs.SOUNDS[key]}]]"
-    if said := _AS.get(key, ""):
-        return said
-    if sense != "v":
-        return f"the {word}"
-    inflected = word.endswith("s") and word[:-1] in _WORDS
-    return f"he {word}" if inflected else f"to {word}"
-
-
-def _is_adverb(word: str) -> bool:
-    return word in _ADVERBS or (word.endswith("ly") and word not in _NO_ADVERBS)
 
 
 def _is_plural(word: str) -> bool:

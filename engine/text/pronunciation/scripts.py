@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from engine.text.piece import Piece
+from engine.text.word import Piece
 
 _KNOWN: Final = "\u017f"  # espeak's English has tables up to here
 _SAID: Final = frozenset(

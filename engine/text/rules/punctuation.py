@@ -8,7 +8,7 @@ Invariant: a mark is "" or one of . , ? ! ; : and a pause that only comes from a
 import re
 from dataclasses import dataclass
 
-from engine.text.piece import Piece
+from engine.text.word import Piece
 
 ELLIPSIS = "…"
 """Stands for a mark that depends on the next token: a pause or a full stop."""

@@ -5,6 +5,7 @@ complete tokens.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -13,24 +14,24 @@ from engine.text.rules import (
     dates,
     figures,
     groups,
-    identifiers,
     links,
     money,
     numbers,
-    roman,
+    punctuation,
     symbols,
     units,
 )
 from engine.text.rules.context import Context, PreviousToken, Reading, Rule
+from engine.text.rules.punctuation import Peeled
 from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
-    *identifiers.RULES, *dates.NAMED, money.code_per, *units.RATES, *links.RULES, *money.RULES,
-    *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *roman.RULES, *abbreviations.RULES,
+    *links.IDENTIFIERS, *dates.NAMED, money.code_per, *units.RATES, *links.RULES, *money.RULES,
+    *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *abbreviations.RULES,
 )  # fmt: skip
 _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
-_CODES = frozenset((*identifiers.RULES, *links.RULES, *groups.RULES, figures.network))
+_CODES = frozenset((*links.IDENTIFIERS, *links.RULES, *groups.RULES, figures.network))
 
 _LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
@@ -45,6 +46,7 @@ _PLURAL = re.compile(r"(\d{1,3})s")
 _CODE = re.compile(r"\d{3}")  # uranium-235
 _PAGES = frozenset(("page", "pages", "p", "pp"))
 _HYPHEN = re.compile("[-–]")
+_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)(?!(?<!/\d.)\d\d?/\d)")  # "10-15 km": the 15 counts
 
 
 def read(body: str, context: Context) -> Reading:
@@ -178,3 +180,21 @@ def _compound(body: str, context: Context) -> Reading | None:
 
 def _has_figure(text: str) -> bool:
     return any(char.isdigit() for char in text)
+
+
+class EnglishReadings:
+    """See TableReadings."""
+
+    group_mark = ","
+    read = staticmethod(read)
+    thousands = staticmethod(groups.thousands)
+    code_words = staticmethod(groups.words_of)
+
+    def code(self, run: Sequence[str], context: Context, *, entire: bool) -> int:
+        return groups.code(run, cued=groups.cued(context), entire=entire)
+
+    def opens_pause(self, peeled: Peeled, past: tuple[PreviousToken, ...]) -> bool:
+        return punctuation.opens_pause(peeled)
+
+    def past(self, body: str, punctuation: str, mark: str) -> PreviousToken:
+        return PreviousToken(numbers.american(_LAST_PART.split(body)[-1]), mark)

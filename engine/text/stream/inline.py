@@ -10,10 +10,10 @@ import unicodedata
 from dataclasses import dataclass
 
 from engine.text.llm_markers import TOKEN
-from engine.text.piece import Piece
-from engine.text.rules import identifiers
+from engine.text.rules.links import MASK
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream import notes, tags
+from engine.text.word import Piece
 
 _EMOTICON = re.compile(
     r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\S*°\S°\S*|\([-T>o;][_.][-T<o;]\)|T_+T|>_+<|-_+-|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
@@ -121,7 +121,7 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
     if _COUNTRY.fullmatch(place.previous):
         piece = piece.replace(_TRUNK_APART, "")
     piece = piece.replace(_ESCAPE, lambda match: match[1])
-    piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
+    piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, MASK)
     if piece.text not in ("*", "**"):
         piece = _without_emphasis(piece)
     piece = piece.replace(_DRAWN_LINE, "—")

@@ -9,13 +9,12 @@ import re
 import unicodedata
 
 from engine.text.languages.vocabulary import code_block
-from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.rules.punctuation import ends_sentence
-from engine.text.stream import equations, inline, notes, tags
-from engine.text.stream.elements import Block, Element, Pause, Phrase
-from engine.text.stream.equations import Equation
+from engine.text.stream import inline, notes, tags
+from engine.text.stream.elements import Block, Element, Equation, Pause, Phrase, cut_at_formulas
 from engine.text.stream.tokens import Token
+from engine.text.word import Piece
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _FENCE_BEHIND = re.compile(r"`{3,}[a-z+#]+")  # at the end of a line of text
@@ -342,7 +341,7 @@ class Markdown:
             return before + ([pause] if pause else []) + self._visible(piece.cut(found.end()))
         elements: list[Element] = []
         place = inline.Place(self._quoted, self._begins, self._previous)
-        for part in equations.parts(piece, self._formulas, self._language):
+        for part in cut_at_formulas(piece, self._formulas, self._language):
             if isinstance(part, Equation):
                 elements.append(part)
                 continue

@@ -6,9 +6,9 @@ Invariant: a power keeps its figure (x², 10², 5 feet²), and a list its bracke
 
 import re
 
-from engine.text.piece import Piece
 from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS, UNITS
+from engine.text.word import Piece
 
 _RAISED = "[⁰¹²³⁴-⁹]+(?:[,⁻–-][⁰¹²³⁴-⁹]+)*"
 _BEHIND = r"(?![\w⁻⁺^(])"

@@ -8,11 +8,11 @@ import re
 
 from engine.languages import ENGLISH
 from engine.text.llm_markers import THINKING, UNSAID, VALUED
-from engine.text.piece import Piece
 from engine.text.rules import numbers
-from engine.text.rules.identifiers import spell
+from engine.text.rules.links import spell
 from engine.text.stream.elements import LONGEST_S, Break
 from engine.text.tables import words
+from engine.text.word import Piece
 
 _SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES = (
     words("tags", name)

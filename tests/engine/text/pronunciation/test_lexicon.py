@@ -8,7 +8,7 @@ import pytest
 
 from engine.resources import compressed_text, resource
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.pronunciation import english, homographs, lexicon
+from engine.text.pronunciation import english, heteronyms, lexicon
 from engine.tts.espeak.phrasing import Phrasing
 from engine.tts.kokoro.symbols import symbols
 from engine.tts.phones import own_ids
@@ -194,7 +194,7 @@ def _own_list() -> list[str]:
     text = resource("lexicon", "names.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if "\t" in line and not line.startswith("#"))
     groups = [group for line in lines for group in line.split("\t")[1].split() if group != "-"]
-    return [*groups, *homographs.SOUNDS.values()]
+    return [*groups, *heteronyms.SOUNDS.values()]
 
 
 def test_every_phone_of_our_own_list_is_one_that_voices_learnt(american):

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from engine.errors import InvalidInput
-from engine.export.conversation import Conversation
-from engine.export.documents import WRITERS, as_json, markdown, plain, write
+from engine.export import WRITERS, Conversation, as_json, markdown, plain, write
 from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
 from tests.engine.llm.skills.asking import BERLIN, in_zone
