@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import IO
 
 from engine.errors import Cancelled
@@ -43,19 +44,13 @@ def run(
         env=os.environ | _ONE_THREAD,
     ) as process:
         try:
-            while _is_running(process):
+            while process.poll() is None:
                 if cancelled():
                     raise Cancelled("Reading the file was cancelled.")
                 if time.monotonic() > give_up_at:
                     raise TookTooLong
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_POLL_S)
         finally:
             process.kill()
     return process.returncode
-
-
-def _is_running(process: "subprocess.Popen[bytes]") -> bool:
-    try:
-        process.wait(_POLL_S)
-    except subprocess.TimeoutExpired:
-        return True
-    return False

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from engine.characters import WholeCharacters
 from engine.languages import ENGLISH
 from engine.text.language_choice import LanguageChoice
-from engine.text.names.entries import Names
-from engine.text.names.replacing import NamedWords
+from engine.text.names import NamedWords, Names
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 

@@ -26,9 +26,7 @@ from engine.text.word import PHONES
 
 MARKS: Final = ".,?!"
 """Punctuation marks the voice was trained with; all others become one of these or nothing."""
-_MARK_OF: Final = {";": ",", ":": ",", "—": ",", "–": ",", "…": "."} | {
-    mark: mark for mark in MARKS
-}
+_MARK_OF: Final = dict(zip(";:—–…" + MARKS, ",,,,." + MARKS, strict=True))
 _STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question, "..." a full stop
 _VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
 _SYLLABIC: Final = "\u0329"
@@ -74,18 +72,14 @@ class Espeak:
     """Phones of a text from the bundled libespeak-ng."""
 
     def __init__(self, language: str = "en-us") -> None:
-        """Load the library (about 0.5 s) for a language as it calls them. ModelError when it cannot
-        be loaded.
-        """
+        """Load the library (0.5 s) for a language as it calls them. ModelError if it cannot be."""
         self._library = _load(language)
         self._glide = _GLIDES.get(language)
         self.english = language.startswith("en")
         self.british = self.english and not language.startswith("en-us")
 
     def groups(self, text: str) -> list[list[str]]:
-        """Return the phones in espeak's groups; espeak joins some short words ("of the") to one
-        group.
-        """
+        """Return the phones in espeak's groups; some short words ("of the") are one group."""
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
         if self.english:  # an r before a consonant: espeak writes it like the Spanish one
             phones = phones.replace("r", "ɹ")
@@ -133,16 +127,12 @@ class WordPhonemizer:
         ready = []
         while self._held and (ended or not self._waits(*self._held[0])):
             word, mark = self._held.popleft()
-            after = "" if mark or ended else None
-            if self._held and not mark:
-                after = self._held[0][0]
-            ready.append(self._give(word, after, mark))
+            after = self._held[0][0] if self._held else None if not ended else ""
+            ready.append(self._give(word, "" if mark else after, mark))
         return ready
 
     def _give(self, word: str, after: str | None, mark: str) -> PhonedWord:
-        """The phones of a word before another one; "" = before a mark or nothing, None = before one
-        that is not known.
-        """
+        """The phones of a word before another one ("" = a mark or nothing, None = unknown)."""
         spelling = self._spelling(word, after, self._later(0))
         if after and self._espeak.english:
             after = english.roughly(after, british=self._espeak.british)
@@ -231,14 +221,9 @@ def split_mark(text: str) -> tuple[str, str]:
 
 
 def _without_edges(text: str) -> str:
-    """Strip everything but letters, figures and vowel signs at both ends; a final apostrophe
-    stays.
-    """
-    inner = [
-        place
-        for place, char in enumerate(text)
-        if char.isalnum() or unicodedata.category(char)[0] == "M"
-    ]
+    """Strip all but letters, figures and vowel signs at both ends; a final apostrophe stays."""
+    places = enumerate(text)
+    inner = [at for at, char in places if char.isalnum() or unicodedata.category(char)[0] == "M"]
     if not inner:
         return ""
     end = inner[-1] + 1

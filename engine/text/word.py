@@ -1,4 +1,8 @@
-"""Stretches of text and spoken words, with their places in the reply."""
+"""Stretches of text and spoken words, with their places in the reply.
+
+Invariant: `text` and `places` of a piece have the same length and the places never decrease,
+however often parts were removed or replaced.
+"""
 
 import re
 from collections.abc import Callable
@@ -31,9 +35,7 @@ class Piece:
     def replace(
         self, pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str]
     ) -> "Piece":
-        """Replace every match. New characters get the places of the characters that they
-        replace.
-        """
+        """Replace every match. New characters get the places of those that they replace."""
         if not pattern.search(self.text):
             return self
         text: list[str] = []

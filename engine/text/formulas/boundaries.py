@@ -97,16 +97,14 @@ class Boundaries:
         return self._judged(pending[1:], out)
 
     def _on_special(self, pending: str, out: list[str | Formula]) -> str:
-        char = pending[0]
-        if char == "\n":
-            self._code = False
-        elif char == "`":
-            self._code = not self._code
+        char, rest = pending[0], pending[1:]
+        if char in "\n`":
+            self._code = char == "`" and not self._code
         elif not self._code and self._before != "\\":
             self.held = char
-            return self._judged(pending[1:], out)
+            return self._judged(rest, out)
         self._give(char, out)
-        return pending[1:]
+        return rest
 
     def _judged(self, rest: str, out: list[str | Formula]) -> str:
         held, verdict = self.held, _judge(self.held, self._before)
@@ -139,11 +137,9 @@ def _judge(held: str, before: str) -> Verdict:
     return _backslash(held, before) if held[0] == "\\" else _big(held)
 
 
-def _limited(held: str, longest: int) -> Verdict | None:
-    """Return the verdict that holds for all kinds: no formula with a backtick, or beyond a
-    length.
-    """
-    return Verdict.NONE if held[-1] == "`" or len(held) > longest else None
+def _limited(held: str, longest: int) -> Verdict:
+    """Judge an open formula: it has no backtick, and a bounded length."""
+    return Verdict.NONE if held[-1] == "`" or len(held) > longest else Verdict.OPEN
 
 
 def _dollar(held: str, before: str) -> Verdict:
@@ -159,7 +155,7 @@ def _dollar(held: str, before: str) -> Verdict:
         return Verdict.NONE
     if last == "$" and not inner.endswith("\\$"):
         return Verdict.NONE if inner[-2:-1].isspace() else Verdict.OPEN
-    return _limited(held, LONGEST_INLINE) or (Verdict.NONE if _is_text(inner) else Verdict.OPEN)
+    return Verdict.NONE if _is_text(inner) else _limited(held, LONGEST_INLINE)
 
 
 def _closed_dollar(inner: str) -> Verdict:
@@ -188,17 +184,16 @@ def _ends_word(text: str) -> bool:
     match = _WORD.search(tail)
     if not match or match[1] in _FUNCTIONS or not _BESIDE.search(tail):
         return False
-    if text.count("{") > text.count("}"):
-        return False
     word = match[1].lower()
-    return word in _SMALL_WORDS or len(word) > 2
+    is_word = word in _SMALL_WORDS or len(word) > 2
+    return is_word and text.count("{") <= text.count("}")
 
 
-def _until(held: str, longest: int, *, closed: bool) -> Verdict:
+def _until(held: str, longest: int, *, closed: object) -> Verdict:
     """Judge a formula with an end of its own, in which no paragraph may end."""
     if closed:
         return Verdict.CLOSED
-    return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest) or Verdict.OPEN
+    return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest)
 
 
 def _display(held: str) -> Verdict:
@@ -211,13 +206,13 @@ def _display(held: str) -> Verdict:
 def _backslash(held: str, before: str) -> Verdict:
     if len(held) == 1:
         return Verdict.OPEN
-    if held[1] in "([":
-        return _bracketed(held, {"(": "\\)", "[": "\\]"}[held[1]])
+    if held[1] == "(":
+        return _until(held, LONGEST_INLINE, closed=held.endswith("\\)") and len(held) > 4)
+    if held[1] == "[":
+        return _until(held, LONGEST_DISPLAY, closed=held.endswith("\\]") and len(held) > 4)
     if not held[1].isalpha() or before in (":", "/"):
         return Verdict.NONE
-    if held.startswith("\\begin{"):
-        return _environment(held)
-    return _bare(held)
+    return _environment(held) if held.startswith("\\begin{") else _bare(held)
 
 
 def _big(held: str) -> Verdict:
@@ -227,13 +222,7 @@ def _big(held: str) -> Verdict:
     goes_on = held[-1].isalnum() or held[-1] in "_^{}()"
     if not goes_on and _BIG.fullmatch(held[:-1]):
         return Verdict.CLOSED_BEFORE
-    ends = held[-1] == "\n"
-    return Verdict.NONE if ends else _limited(held, _LONGEST_BIG) or Verdict.OPEN
-
-
-def _bracketed(held: str, closing: str) -> Verdict:
-    longest = LONGEST_INLINE if closing == "\\)" else LONGEST_DISPLAY
-    return _until(held, longest, closed=held.endswith(closing) and len(held) > 4)
+    return Verdict.NONE if held[-1] == "\n" else _limited(held, _LONGEST_BIG)
 
 
 def _environment(held: str) -> Verdict:
@@ -244,25 +233,21 @@ def _environment(held: str) -> Verdict:
     if begin and held[begin.end(1) : begin.end(1) + 1] and name not in lexer.ENVIRONMENTS:
         return Verdict.NONE
     ends = held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held)
-    return _until(held, LONGEST_DISPLAY, closed=bool(ends))
+    return _until(held, LONGEST_DISPLAY, closed=ends)
 
 
 def _bare(held: str) -> Verdict:
-    r"""Judge a formula in plain text, such as \frac{a}{b}. It ends at the first space outside of
-    braces.
-    """
+    r"""Judge a formula in plain text, such as \frac{a}{b}, up to a space outside of braces."""
     from engine.text.formulas import lexer
 
     name = _COMMAND.match(held)
     if name is None or name.end() == len(held):
-        return _limited(held, LONGEST_INLINE) or Verdict.OPEN
+        return _limited(held, LONGEST_INLINE)
     if name[1] not in lexer.COMMANDS or len(name[1]) == 1 or name[1] == "begin":
         return Verdict.NONE
     depth = held.count("{") - held.count("}")
-    if depth > 0 and held[-1] != "\n":
-        return _limited(held, LONGEST_INLINE) or Verdict.OPEN
-    if depth > 0:
+    if depth > 0 and held[-1] == "\n":
         return Verdict.NONE
-    if held[-1].isspace() or held[-1] in '.,;:!?)*"|$`' or depth < 0:
+    if depth < 0 or (depth == 0 and (held[-1].isspace() or held[-1] in '.,;:!?)*"|$`')):
         return Verdict.CLOSED_BEFORE
-    return _limited(held, LONGEST_INLINE) or Verdict.OPEN
+    return _limited(held, LONGEST_INLINE)

@@ -6,7 +6,6 @@ with at most one mark behind it; the last word has none.
 """
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from engine.text.formulas import lexer, parts, scripts
@@ -251,25 +250,59 @@ class _Parser:
         return Part(said, role, f"({parts.raw(inner)})", parts.is_long(inner), opened)
 
     def _command(self, name: str, before: Part | None) -> Part | None:
-        structure = self._STRUCTURES.get(name)
-        if structure:
-            return structure(self, name, before)
+        match name:
+            case "frac" | "dfrac" | "tfrac" | "cfrac":
+                return parts.fraction(self._group(figure=True), self._group(figure=True))
+            case "sqrt":
+                return self._root()
+            case "sim":
+                return self._similar(before)
+            case "binom" | "dbinom" | "tbinom":
+                top, bottom = self._group(), self._group()
+                said = (*parts.words(top), "choose", *parts.words(bottom))
+                return Part(said, Role.OPERAND, "", parts.is_long([*top, *bottom]))
+            case "textcolor":
+                self._group()
+                return parts.joined(self._group())
+            case "overset" | "underset" | "stackrel":
+                mark, base = self._group(), parts.joined(self._group())
+                if base is None or base.role is Role.RELATION:
+                    return base
+                return Part((*base.words, *parts.words(mark)), base.role, base.raw, base.long)
+            case "pmod":
+                return Part(("mod", *parts.words(self._group())), Role.OPERATOR, name)
+            case "xrightarrow" | "xleftarrow":
+                self._option()
+                self._group()
+                return _relation("to" if name == "xrightarrow" else "from", name)
+        return self._word(name, before)
+
+    def _word(self, name: str, before: Part | None) -> Part | None:
+        """Read a command that stands for words, or gives its group another look."""
         bar = "|" if name == "mid" and self._closers else _BARS.get(name)
         if bar:
             return self._bar(bar, before)
+        if name == "not":
+            return self._not(before)
+        if name in lexer.ROMAN:
+            return self._upright(before)
         if name in lexer.OPENING:
             return self._bracket(name, lexer.OPENING[name], before)
         if name in lexer.FONTS:
             return parts.joined(self._group())
         if name in lexer.ACCENTS:
-            return self._accent(name)
+            inner = parts.joined(self._group()) or parts.operand("")
+            accent = lexer.ACCENTS[name].split()
+            leads = name in lexer.LEADING_ACCENTS
+            said = (*accent, *inner.words) if leads else (*inner.words, *accent)
+            return Part(said, inner.role, inner.raw, inner.long)
         if name in lexer.WITHOUT_GROUP:
             self._group()
             return None
         unknown = parts.operand(symbols.speakable_letters(name), f"\\{name}")
         return parts.known(name) or unknown
 
-    def _similar(self, name: str, before: Part | None) -> Part:
+    def _similar(self, before: Part | None) -> Part:
         """Read the sign of similarity: "about" before a number, "follows" before a distribution."""
         ahead = self._tokens[self._place : self._place + 6]
         if ahead and ahead[0].kind is Kind.NUMBER:
@@ -313,54 +346,21 @@ class _Parser:
         kinds = [token.kind for token in self._tokens[start : self._place]]
         return any(kinds[i : i + 3] == [Kind.LETTER] * 3 for i in range(len(kinds) - 2))
 
-    def _accent(self, name: str) -> Part:
-        inner = parts.joined(self._group()) or parts.operand("")
-        accent = lexer.ACCENTS[name].split()
-        leads = name in lexer.LEADING_ACCENTS
-        said = (*accent, *inner.words) if leads else (*inner.words, *accent)
-        return Part(said, inner.role, inner.raw, inner.long)
-
-    def _fraction(self, name: str, before: Part | None) -> Part:
-        return parts.fraction(self._group(figure=True), self._group(figure=True))
-
-    def _root(self, name: str, before: Part | None) -> Part:
+    def _root(self) -> Part:
         option, inner = self._option(), self._group()
         lead = _ROOTS.get(parts.raw(option))
         root = lead.split() if lead else ["the", *parts.ordinal(parts.words(option)), "root"]
         said = (*root, "of", *parts.words(inner))
         return Part(said, Role.OPERAND, f"root{parts.raw(inner)}", parts.is_long(inner), open=True)
 
-    def _choose(self, name: str, before: Part | None) -> Part:
-        top, bottom = self._group(), self._group()
-        said = (*parts.words(top), "choose", *parts.words(bottom))
-        return Part(said, Role.OPERAND, "", parts.is_long([*top, *bottom]))
-
-    def _second_of_two(self, name: str, before: Part | None) -> Part | None:
-        self._group()
-        return parts.joined(self._group())
-
-    def _above_and_below(self, name: str, before: Part | None) -> Part | None:
-        mark, base = self._group(), parts.joined(self._group())
-        if base is None or base.role is Role.RELATION:
-            return base
-        return Part((*base.words, *parts.words(mark)), base.role, base.raw, base.long)
-
-    def _modulo(self, name: str, before: Part | None) -> Part:
-        return Part(("mod", *parts.words(self._group())), Role.OPERATOR, name)
-
-    def _arrow(self, name: str, before: Part | None) -> Part:
-        self._option()
-        self._group()
-        return _relation("to" if name == "xrightarrow" else "from", name)
-
-    def _not(self, name: str, before: Part | None) -> Part | None:
+    def _not(self, before: Part | None) -> Part | None:
         part = self._atom(before) if self._peek() is not None else None
         if part is None:
             return None
         said = ("is", "not", *part.words[1:]) if part.words[:1] == ("is",) else ("not", *part.words)
         return Part(("is", "not", "equal", "to") if part.raw == "=" else said, part.role, part.raw)
 
-    def _upright(self, name: str, before: Part | None) -> Part | None:
+    def _upright(self, before: Part | None) -> Part | None:
         start = self._place
         group = self._group()
         source = self._source(start)
@@ -382,19 +382,6 @@ class _Parser:
         if unit and power:
             self._place += 4 if power[1] else 2
         return unit
-
-    _STRUCTURES: Final[dict[str, Callable[["_Parser", str, Part | None], Part | None]]] = {
-        **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), _fraction),
-        "sqrt": _root,
-        "sim": _similar,
-        **dict.fromkeys(("binom", "dbinom", "tbinom"), _choose),
-        "textcolor": _second_of_two,
-        **dict.fromkeys(("overset", "underset", "stackrel"), _above_and_below),
-        "pmod": _modulo,
-        **dict.fromkeys(("xrightarrow", "xleftarrow"), _arrow),
-        "not": _not,
-        **dict.fromkeys(lexer.ROMAN, _upright),
-    }
 
 
 def _relation(said: str, source: str) -> Part:

@@ -154,15 +154,9 @@ def _link(before: Part | None, part: Part) -> list[str]:
         return [] if bare else ["of"]
     if part.role is not Role.GROUP or not before.is_value:
         return []
-    return ["of"] if _is_called(before, part) else ["times"]
-
-
-def _is_called(before: Part, argument: Part) -> bool:
-    if before.role is not Role.LETTER:
-        return False
     head = before.raw.lstrip("\\").split("_")[0].split("^")[0].rstrip("'")
-    letter = head.strip("{}").rpartition("{")[2]
-    return letter in _FUNCTION_LETTERS or "'" in before.raw or not argument.long
+    named = head.strip("{}").rpartition("{")[2] in _FUNCTION_LETTERS or "'" in before.raw
+    return ["of"] if before.role is Role.LETTER and (named or not part.long) else ["times"]
 
 
 # ------------------------------------------------- parts that are read like ordinary text

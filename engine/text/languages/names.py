@@ -28,8 +28,7 @@ _NUMBERED = re.compile(r"[nN]\.?[º°](\d+)")
 
 def is_short(body: str, n: Vocabulary) -> bool:
     """Return whether a word may be a short form or a Roman numeral."""
-    forms = n.short_forms
-    known = {body, body.capitalize(), body.lower()} & (forms | {"am", "pm"})
+    known = {body, body.capitalize(), body.lower()} & (n.short_forms | {"am", "pm"})
     return bool(known) or bool(_ROMAN.fullmatch(body))
 
 
@@ -107,10 +106,9 @@ def initialism(body: str, context: Context, n: Vocabulary) -> Reading | None:
     capitals = body.removesuffix("s") if body[:-1].isupper() else body
     if not (_CAPITALS.fullmatch(capitals) and capitals.isupper()):
         return None
-    if capitals in n.listed("said_initialisms") or (capitals.lower() in n.listed("short_words")):
-        return None
     is_word = len(capitals) > n.spelled_up_to and _SAYABLE.fullmatch(capitals)
-    if is_word and capitals not in n.listed("spelled_initialisms"):
+    said = capitals in n.listed("said_initialisms") or capitals.lower() in n.listed("short_words")
+    if said or (is_word and capitals not in n.listed("spelled_initialisms")):
         return None
     return Reading((spelled(capitals, n),))
 
@@ -144,9 +142,7 @@ def roman(body: str, context: Context, n: Vocabulary) -> Reading | None:
 
 
 def _before_noun(body: str, value: int, context: Context, n: Vocabulary) -> Reading | None:
-    """Read the numeral of "II Guerra Mundial" and of "XXI secolo"; a single letter is one only
-    behind an article.
-    """
+    """Read the numeral of "II Guerra Mundial"; a single letter is one only behind an article."""
     if len(body) == 1 and not _ARTICLE.fullmatch(context.previous.lower()):
         return None
     gender = "" if context.punctuation else n.gender(context.after.lower())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.text.languages import amounts, clock, names
+from engine.text.languages import figures, names
 from engine.text.languages.vocabulary import NUMBER, Vocabulary, vocabulary
 from engine.text.rules import groups, punctuation
 from engine.text.rules.context import Context, PreviousToken, Reading, say
@@ -15,9 +15,9 @@ from engine.text.rules.punctuation import Peeled
 
 _Rule = Callable[[str, Context, Vocabulary], Reading | None]
 _RULES: tuple[_Rule, ...] = (
-    names.abbreviation, names.link, clock.first, clock.date, clock.time, clock.half_of_day,
-    amounts.money, amounts.scale, amounts.currency, amounts.unit, amounts.ordinal, amounts.measure,
-    clock.ratio, amounts.fraction, amounts.number, amounts.version, names.roman, names.initialism,
+    names.abbreviation, names.link, figures.first, figures.date, figures.time, figures.half_of_day,
+    figures.money, figures.scale, figures.currency, figures.unit, figures.ordinal, figures.measure,
+    figures.ratio, figures.fraction, figures.number, figures.version, names.roman, names.initialism,
 )  # fmt: skip
 
 _ELIDED = re.compile(r"([^\W\d_]{1,6}')(.+)")
@@ -44,9 +44,11 @@ class TableReadings:
 
     def read(self, body: str, context: Context) -> Reading:
         """Return the reading of a token without its punctuation."""
+        is_word = body.isalpha() and body[1:].islower() and body[0].lower() not in self._greek
+        if is_word and not names.is_short(body, self._words):  # as nearly every token is
+            return Reading((body,))
         return (
-            self._word(body)
-            or self._dialled(body, context)
+            self._dialled(body, context)
             or self._led(body, context)
             or self._narrow(body, context)
             or self._range(body, context)
@@ -89,13 +91,6 @@ class TableReadings:
         last = _LAST_PART.split(body)[-1]
         return PreviousToken(last + "." * (punctuation.startswith(".") and not mark), mark)
 
-    def _word(self, body: str) -> Reading | None:
-        """Read a word, as nearly every token is."""
-        is_word = body.isalpha() and body[1:].islower() and body[0].lower() not in self._greek
-        if not is_word or names.is_short(body, self._words):
-            return None
-        return Reading((body,))
-
     def _narrow(self, body: str, context: Context) -> Reading | None:
         if (elided := _ELIDED.fullmatch(body)) and (said := self._elided(elided[2], context)):
             return replace(said, words=(elided[1] + said.words[0], *said.words[1:]))
@@ -132,7 +127,7 @@ class TableReadings:
             return None
         high = self._narrow(match[2], context)
         behind = replace(context, punctuation="")  # 350-400 €: the currency is said once
-        low = amounts.number(match[1], behind, self._words) or self._narrow(match[1], behind)
+        low = figures.number(match[1], behind, self._words) or self._narrow(match[1], behind)
         if not high or not low:
             return None
         to = self._words.say("to").split()
@@ -146,13 +141,10 @@ class TableReadings:
             if body[0] == "+":
                 text = groups.international(body) or body
             elif self._is_cued(context) or _GROUPS.fullmatch(body):
-                text = body if not body.isdecimal() else " ".join(self._parted(body))
+                size = 2 if self._words.num2words == "fr" else 3  # as the country groups them
+                groups_of_it = re.findall(rf"\d{{{size}}}(?:\d(?!\d))?|\d+", body)
+                text = " ".join(groups_of_it) if body.isdecimal() else body
         return Reading(tuple(self.code_words(text)), is_code=True) if text else None
-
-    def _parted(self, figures: str) -> list[str]:
-        """Split a run of figures as the country groups a telephone number."""
-        size = 2 if self._words.num2words == "fr" else 3
-        return re.findall(rf"\d{{{size}}}(?:\d(?!\d))?|\d+", figures)
 
     def _is_cued(self, context: Context) -> bool:
         cues = self._words.listed("phone_cues")

@@ -14,6 +14,7 @@ from engine.resources import compressed_text
 _VOICELESS: Final = ("p", "t", "k", "f", "T")
 _HISSES: Final = ("s", "z", "S", "Z")
 _OWN: Final = "'s"
+_LETTERS: Final = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss"}
 _UNSAID: Final = "-"  # as espeak pronounces it
 _SAME: Final = "="  # as in American English
 
@@ -51,14 +52,8 @@ def with_s(sounds: str) -> str:
 def base_letters(word: str) -> str:
     """Return a word without its accents."""
     apart = unicodedata.normalize("NFD", word)
-    return "".join(_LETTERS.get(letter, letter) for letter in apart if not _is_accent(letter))
-
-
-_LETTERS: Final = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss"}
-
-
-def _is_accent(letter: str) -> bool:
-    return unicodedata.category(letter) == "Mn"
+    bare = (letter for letter in apart if unicodedata.category(letter) != "Mn")
+    return "".join(_LETTERS.get(letter, letter) for letter in bare)
 
 
 def _key(word: str) -> str:
@@ -85,12 +80,10 @@ def _sounds(word: str, british: bool) -> str:
 
 
 def _entry(key: str, british: bool) -> str:
-    line = _line(f"{key}\t")
-    return _line_sounds(line, british) if line.startswith(f"{key}\t") else ""
-
-
-def _line_sounds(line: str, british: bool) -> str:
-    _, american, other = line.split("\t")
+    found, _, sounds = _line(f"{key}\t").partition("\t")
+    if found != key:
+        return ""
+    american, other = sounds.split("\t")
     sounds = other if british and other != _SAME else american
     return "" if sounds == _UNSAID else sounds
 

@@ -56,13 +56,12 @@ def said_words(said: str, language: str = "") -> tuple[str, ...]:
     """
     tokens = _TOKEN.findall(said)
     capitals = [token.isupper() and len(token) > 1 for token in tokens]
-    found = []
-    for token, shouted in zip(tokens, capitals, strict=True):
-        if token.startswith("/"):
-            found.append(_with_phones(token, phones_of(token)))
-        else:
-            found.append(_respelt(token, language, alone=not shouted or all(capitals)))
-    return tuple(found)
+    return tuple(
+        _with_phones(token, phones_of(token))
+        if token.startswith("/")
+        else _respelt(token, language, alone=not shouted or all(capitals))
+        for token, shouted in zip(tokens, capitals, strict=True)
+    )
 
 
 def split_phones(word: str) -> tuple[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from engine.text.rules import numbers
-from engine.text.rules.context import OPENERS, SENTENCE_STARTERS, Context, Reading, Rule, say
+from engine.text.rules.context import OPENERS, SENTENCE_STARTERS, Context, Reading, say
 from engine.text.tables import section, words
 
 _TITLES, _WORDS, _DOTTED, _BARE = (
@@ -240,7 +240,7 @@ def _names_something(context: Context) -> bool:
     return initial or (after[:1].isupper() and not starts_sentence)
 
 
-RULES: tuple[Rule, ...] = (
+RULES = (
     numeral, counted_lower, unowned, dotted, titled, street_or_person, shortened, bare, initial,
     letter_a,
 )  # fmt: skip

@@ -8,15 +8,7 @@ import re
 
 from engine.text.pronunciation import initialisms
 from engine.text.rules import numbers, units
-from engine.text.rules.context import (
-    SENTENCE_STARTERS,
-    Context,
-    Reading,
-    Rule,
-    is_counted,
-    matching,
-    say,
-)
+from engine.text.rules.context import Context, Reading, form, is_counted, is_name, matching, say
 from engine.text.rules.figures import VERSIONED
 from engine.text.tables import listed, section, words
 
@@ -62,8 +54,6 @@ _POINT = re.compile(r"(\d{1,2})\.([0-5]\d)(?:([ap])\.?m)?", re.IGNORECASE)
 _FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]?\d)(?:(m)(?:in)?)?")
 _SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
-_RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
-_STANDARD = re.compile(r"(\d{4,5}):((?:19|20)\d\d)")
 LATE_DAY = r"(?:1[0-2]|[1-9])/(?:1[13-57-9]|2\d|3[01])"
 _LATE = re.compile(LATE_DAY)
 _UNTIL = ("to", "through", "until", "-", "–")
@@ -134,27 +124,23 @@ def _is_end_of_days(body: str, context: Context) -> bool:
 
 def day(body: str, context: Context) -> Reading | None:
     """Read tokens such as May 5, May 3-5, 5 May, the 5th of May."""
+    behind_month = is_month(context.previous)
     spread = _DAY_RANGE.fullmatch(body)
     if spread and _is_day(spread[1]) and _is_day(spread[3]):
-        first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
-        if is_month(context.previous):
-            return say(f"{first} to {last}")
-        if not context.punctuation and is_month(context.after):
-            article = "" if context.previous.lower() == "the" else "the "
-            return say(f"{article}{first} to {last} of")
-        return None
-    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", body)
-    if not _is_day(bare) or "'" in context.opened:
-        return None
-    behind_month = is_month(context.previous)
-    if context.previous in ("may", "march"):  # they may be words, too
-        behind_month = context.before_previous.lower() in _DATED
-    if behind_month and context.past[0].mark == "":
-        return say(numbers.ordinal(int(bare)))
+        words = " to ".join(numbers.ordinal(int(group)) for group in spread.groups()[::2])
+    else:
+        bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", body)
+        if not _is_day(bare) or "'" in context.opened:
+            return None
+        words = numbers.ordinal(int(bare))
+        if context.previous in ("may", "march"):  # they may be words, too
+            behind_month = context.before_previous.lower() in _DATED
+        behind_month = behind_month and context.past[0].mark == ""
+    if behind_month:
+        return say(words)
     if context.punctuation or not is_month(context.after):
         return None
-    article = "" if context.previous.lower() == "the" else "the "
-    return say(f"{article}{numbers.ordinal(int(bare))} of")
+    return say(f"{'' if context.previous.lower() == 'the' else 'the '}{words} of")
 
 
 def names(body: str, context: Context) -> Reading | None:
@@ -178,17 +164,21 @@ def month(body: str, context: Context) -> Reading | None:
 
 
 def weekday(body: str, context: Context) -> Reading | None:
-    """Read Mon., Thu, and Sat. before a date, "by Fri.", "Mon:", and Mon alone in its line or
-    cell.
-    """
+    """Read Mon., Thu, and Sat. before a date, "by Fri.", "Mon:", and Mon alone in its line."""
     name = _DAYS.get(body)
     if name is None:
         return None
-    safe = context.punctuation.startswith(".") and body not in ("Sat", "Sun", "Wed", "Mon", "Fri")
-    cued = context.punctuation.startswith(".") and context.previous.lower() in _DATED
+    is_name_only = body not in ("Sat", "Sun", "Wed", "Mon", "Fri")
+    dotted = context.punctuation.startswith(".")
+    safe = dotted and (is_name_only or context.previous.lower() in _DATED)
     alone = not context.past and not context.punctuation and context.after == ""
-    safe = safe or cued or alone or context.punctuation.startswith(":")
-    if not (safe or context.after[:1].isdigit() or is_month(context.after)):
+    if not (
+        safe
+        or alone
+        or context.punctuation.startswith(":")
+        or context.after[:1].isdigit()
+        or is_month(context.after)
+    ):
         return None
     return say(name, context.mark_behind_dot(any_name=False))
 
@@ -226,7 +216,7 @@ def zone_offset(match: re.Match[str], context: Context) -> Reading:
 
 
 def time(body: str, context: Context) -> Reading | None:
-    """Read tokens such as 5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1."""
+    """Read tokens such as 5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00."""
     point = _POINT.fullmatch(body)
     french = _FRENCH.fullmatch(body)
     if french and (len(french[1]) == 1 or french[3]):  # a duration rather than a time of day
@@ -235,15 +225,9 @@ def time(body: str, context: Context) -> Reading | None:
     if french or (point and (point[3] or _half_follows(context))):
         body = re.sub("[.h]", ":", body, count=1)
     match = _TIME.fullmatch(body) or _HOUR.fullmatch(body)
-    if match and int(match[1]) <= 24:
-        return Reading(tuple(_clock(match, context).split()), _half_mark(body, context))
-    standard = _STANDARD.fullmatch(body)
-    if standard:  # ISO 9001:2015
-        return say(f"{numbers.number(standard[1])}, {numbers.year(int(standard[2]))}")
-    ratio = _RATIO.fullmatch(body)
-    if ratio:
-        return say(f"{numbers.number(ratio[1])} to {numbers.number(ratio[2])}")
-    return None
+    if not match or int(match[1]) > 24:
+        return None
+    return Reading(tuple(_clock(match, context).split()), _half_mark(body, context))
 
 
 @matching(_HALF.pattern)
@@ -274,9 +258,7 @@ def dashed(body: str, context: Context) -> Reading | None:
 
 
 def zone(body: str, context: Context) -> Reading | None:
-    """Read a time zone, such as the EST of "3 PM EST.". Its dot ends the sentence, and a slash
-    after it is a pause.
-    """
+    """Read the EST of "3 PM EST.", whose dot ends the sentence; a slash after it is a pause."""
     if body == "/" and context.previous in _ZONES:
         return Reading(())
     if body not in _ZONES or not context.past or context.past[0].mark:
@@ -291,9 +273,7 @@ def full_name(word: str) -> str:
 
 
 def _half(letter: str) -> str:
-    """Return "A-M" or "P-M". Every synthesiser spells capitals with hyphens, but reads "AM" as a
-    word.
-    """
+    """Return "A-M" or "P-M", which every synthesiser spells; "AM" it reads as a word."""
     return letter.upper() + "-M"
 
 
@@ -359,9 +339,8 @@ def _is_versioned(text: str, context: Context) -> bool:
     cue = context.before_previous if before in ("to", "from", "is") else before
     if cue.lower() in VERSIONED:
         return True
-    named = any(char.isupper() for char in before) and before.lower() not in SENTENCE_STARTERS
     padded = re.search(r"(?<!\d)0\d", text)  # as in dates alone
-    return named and not context.past[0].mark and not padded and not full_name(before)
+    return is_name(before) and not context.past[0].mark and not padded and not full_name(before)
 
 
 def _is_day(text: str) -> bool:
@@ -374,8 +353,10 @@ def is_month(word: str) -> bool:
     return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
 
 
-NAMED: tuple[Rule, ...] = (dashed, zone, names)
-RULES: tuple[Rule, ...] = (
-    iso, month_and_year, numeric, day_and_month, day, year, zone_offset, time, half_of_day, month,
-    weekday,
+NAMED = (dashed, zone, names)
+RULES = (
+    iso, month_and_year, numeric, day_and_month, day, year, zone_offset, time,
+    form(r"(\d{4,5}):((?:19|20)\d\d)", "{1:number}, {2:year}"),  # ISO 9001:2015
+    form(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})", "{1:number} to {2:number}"),  # 3:1
+    half_of_day, month, weekday,
 )  # fmt: skip

@@ -6,15 +6,7 @@ Invariant: every rule matches its whole token or leaves it alone; no rule guesse
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import (
-    SENTENCE_STARTERS,
-    Context,
-    Reading,
-    Rule,
-    is_counted,
-    matching,
-    say,
-)
+from engine.text.rules.context import Context, Reading, form, is_counted, is_name, matching, say
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS
@@ -25,6 +17,7 @@ _NUMBERED = words("figures", "numbered")
 PLACES = words("figures", "places")
 _STATUS = words("figures", "status")
 _OPERATORS = frozenset("+-=*/^")
+_BEFORE_DECADES = frozenset("the early late mid my his her their your our in".split())
 _IDIOMS = section("figures", "idioms")
 VERSIONED = words("figures", "versioned")
 
@@ -34,36 +27,15 @@ def idiom(body: str, context: Context) -> Reading | None:
     words = _IDIOMS.get(body)
     if words is None:
         return None
-    before = context.previous
-    is_named = before[:1].isupper() and before.lower() not in SENTENCE_STARTERS
-    if body == "101" and not is_named:  # "Physics 101", but "101 Dalmatians"
-        return None
-    return say(words)
-
-
-@matching(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
-def plain(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 5, -5, 1,234.5, 50%."""
-    after = {"%": "percent", "‰": "per thousand", "": ""}[match[2]]
-    return say(f"{numbers.number(match[1])} {after}")
-
-
-@matching(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
-def ordinal(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 3rd, 21st, 1,000th."""
-    return say(numbers.ordinal(int(match[1].replace(",", ""))))
+    is_named = context.previous[:1].isupper() and is_name(context.previous)
+    # "Physics 101", but "101 Dalmatians"
+    return say(words) if is_named or body != "101" else None
 
 
 @matching(r"\d{1,3}(?:st|nd|rd|th)(?:/\d{1,3}(?:st|nd|rd|th))+")
 def ordinals(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as 3rd/4th."""
     return say(", ".join(numbers.ordinal(int(each[:-2])) for each in match[0].split("/")))
-
-
-@matching(r"(\d{1,3}\.\d+)/(\d{1,3})")
-def rating(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 8.5/10."""
-    return say(f"{numbers.number(match[1])} out of {numbers.number(match[2])}")
 
 
 @matching(r"(-?)(\d{1,4})/(\d{1,4})(?:ths?|rds?)?")
@@ -86,12 +58,6 @@ def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
     return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
 
 
-@matching(r"([1-9]/(?:2|4|8|16))-([1-9]\d)")
-def thread(match: re.Match[str], context: Context) -> Reading:
-    """Read the size of a screw and its threads an inch: 1/4-20."""
-    return say(f"{numbers.amount(match[1])} {numbers.number(match[2])}")
-
-
 @matching(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})")
 def mixed_range(match: re.Match[str], context: Context) -> Reading | None:
     """Read 2-1/4–2-1/2 as a range. 1–1/2 is one number."""
@@ -109,9 +75,7 @@ def mixed(match: re.Match[str], context: Context) -> Reading:
 
 
 def continued(text: str, context: Context) -> str:
-    """Return "and a half" for 1/2 behind a whole number; "" if there is no whole number before
-    it.
-    """
+    """Return "and a half" for 1/2 behind a whole number; "" if there is none before it."""
     text = numbers.UNICODE_FRACTIONS.get(text, text)
     top, _, bottom = text.partition("/")
     return _continued(int(top), int(bottom), context) if top.isdecimal() and bottom else ""
@@ -126,12 +90,10 @@ def _continued(top: int, bottom: int, context: Context) -> str:
 
 @matching(_DECADE)
 def decade(match: re.Match[str], context: Context) -> Reading | None:
-    """Read 1990s and '90s as decades, and 30s only after "the" or "his" (otherwise it means
-    seconds).
-    """
+    """Read 1990s and '90s as decades, but 30s, which may be seconds, only after "the" or "his"."""
     if len(match[1]) < 4 and "'" not in match[0] + context.opened:
-        cues = "the early late mid my his her their your our in".split()
-        if context.previous.lower() not in cues and not re.fullmatch(_DECADE, context.previous):
+        cued = context.previous.lower() in _BEFORE_DECADES
+        if not cued and not re.fullmatch(_DECADE, context.previous):
             return None
     return say(numbers.decade(int(match[1]) or 2000))
 
@@ -151,12 +113,6 @@ def listed(match: re.Match[str], context: Context) -> Reading | None:
         if not follows or context.punctuation or context.after not in ("or", "and", "&"):
             return None
     return say(", ".join(numbers.number(part) for part in match[0].split(",")))
-
-
-@matching(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
-def times_per(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 2x/day."""
-    return say(f"{numbers.number(match[1])} times per {match[2]}")
 
 
 @matching(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
@@ -256,8 +212,17 @@ def _size(size: str) -> str:
     return f"{numbers.cardinal(hundreds)} {numbers.cardinal(rest)}"
 
 
-RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, elided_year, ordinal, ordinals, rating, fraction, thread,
-    mixed_range, mixed_hyphened, mixed, scientific, listed, times_per, times, boards, members,
-    thousands, many, numbered, plain,
+RULES = (
+    idiom, network, version, decade, elided_year,
+    form(r"(\d{1,3}(?:,?\d{3})*)(?:st|nd|rd|th)", "{1:ordinal}", re.IGNORECASE),  # 21st, 1,000th
+    ordinals,
+    form(r"(\d{1,3}\.\d+)/(\d{1,3})", "{1:number} out of {2:number}"),  # 8.5/10
+    fraction,
+    form(r"([1-9]/(?:2|4|8|16))-([1-9]\d)", "{1:amount} {2:number}"),  # a screw: 1/4-20
+    mixed_range, mixed_hyphened, mixed, scientific, listed,
+    form(r"(\d+)x/(day|week|month|year|hour)", "{1:number} times per {2}", re.IGNORECASE),
+    times, boards, members, thousands, many, numbered,
+    form(rf"([-–+]?(?:{NUMBER}))", "{1:number}"),  # 5, -5, 1,234.5
+    form(rf"([-–+]?(?:{NUMBER}))%", "{1:number} percent"),
+    form(rf"([-–+]?(?:{NUMBER}))‰", "{1:number} per thousand"),
 )  # fmt: skip

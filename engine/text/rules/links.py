@@ -8,7 +8,7 @@ the last four characters, of a network address all.
 import re
 
 from engine.text.rules import groups, numbers
-from engine.text.rules.context import Context, Reading, Rule, matching, say
+from engine.text.rules.context import Context, Reading, matching, say
 from engine.text.tables import section, words
 
 MASK = "•"
@@ -214,7 +214,7 @@ def _is_ending(context: Context) -> bool:
     return words[0] in ("in", "with") and words[1] in _ENDINGS
 
 
-IDENTIFIERS: tuple[Rule, ...] = (
+IDENTIFIERS = (
     own_name, hexadecimal, pattern, masked, last_figures, network, identifier,
 )  # fmt: skip
-RULES: tuple[Rule, ...] = (web, email, domain, sign, path)
+RULES = (web, email, domain, sign, path)

@@ -88,9 +88,7 @@ def _prefixed(body: str, context: Context) -> Reading | None:
 
 
 def _range_of(body: str, context: Context) -> Reading | None:
-    """Read a range: 10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June. A shared ending is said
-    once.
-    """
+    """Read 10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June. A shared ending is said once."""
     match = _SPREAD.fullmatch(body)
     if not match or not (_has_figure(body) or dates.full_name(match[1]) or _HALF.match(body)):
         return None
@@ -153,9 +151,7 @@ def _pair(body: str, context: Context) -> Reading | None:
 
 
 def _compound(body: str, context: Context) -> Reading | None:
-    """Read figures with hyphens and words part by part: mid-1990s, 19th-century, 20-year-old,
-    1-1/2-inch.
-    """
+    """Read figures with hyphens and words part by part: mid-1990s, 20-year-old, 1-1/2-inch."""
     if mixed := _MIXED.fullmatch(body):
         amount = figures.continued(mixed[1], context) or numbers.amount(mixed[1])
         return Reading((*amount.split(), *read(mixed[2], Context()).words))

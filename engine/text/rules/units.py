@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from engine.text.rules import figures, numbers
-from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, may_be_noun, say
+from engine.text.rules.context import Context, Reading, form, is_counted, matching, may_be_noun, say
 from engine.text.rules.numbers import FRACTION, NUMBER
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
@@ -116,9 +116,8 @@ def alone(body: str, context: Context) -> Reading | None:
     if body in _ATTACHED_ONLY and not inches:
         return None
     mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
-    single = (numbers.is_one(context.previous) and not mixed) or _is_part_of_noun(
-        body, context, context.article_before_number
-    )
+    single = numbers.is_one(context.previous) and not mixed
+    single = single or _is_part_of_noun(body, context, context.article_before_number)
     return say(_unit(body, one=single), _mark(context))
 
 
@@ -159,12 +158,6 @@ def _factor(text: str, *, one: bool) -> str:
     name = _name(sign, one=one or power.startswith("-"))
     words = f"{_POWERS.get('^' + power.lstrip('-'), '')} {name}"
     return f"per {words}" if power.startswith("-") else words
-
-
-@matching(r"(\d{1,2})['′]-?(\d{1,2})[\"″]?")
-def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 5'11" (the inch sign may have been taken for a quotation mark)."""
-    return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
 def feet(body: str, context: Context) -> Reading | None:
@@ -288,9 +281,7 @@ def _follows_amount(context: Context) -> bool:
 
 
 def _per(text: str) -> str:
-    """Return "per user per month" for "/user/month"; "" if one of the words cannot be counted
-    by.
-    """
+    """Return "per user per month" for "/user/month"; "" if a word cannot be counted by."""
     names = text.strip("/").split("/")
     if not all(name in _EACH for name in names):
         return ""
@@ -299,14 +290,11 @@ def _per(text: str) -> str:
 
 def quantity(figure: str, sign: str, *, single: bool = False) -> str:
     """Return a number with its unit. `single`: the unit is in the singular."""
-    name = _unit(sign, one=single or numbers.is_one(figure))
-    return f"{numbers.amount(figure)} {name.strip()}"
+    return f"{numbers.amount(figure)} {_unit(sign, one=single or numbers.is_one(figure)).strip()}"
 
 
 def one(sign: str) -> str:
-    """Return the singular name of a unit, or of one unit per another; any other `sign`
-    unchanged.
-    """
+    """Return the singular name of a unit, or of one unit per another; else `sign` itself."""
     return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
 
 
@@ -337,5 +325,8 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RATES: tuple[Rule, ...] = (product, size, glued, spaced, feet, pace, per_distance)
-RULES: tuple[Rule, ...] = (feet_and_inches, bearing, heat, amperes, attached, alone)
+RATES = (product, size, glued, spaced, feet, pace, per_distance)
+RULES = (
+    form(r"(\d{1,2})['′]-?(\d{1,2})[\"″]?", "{1:number} foot {2:number}"),  # 5'11"
+    bearing, heat, amperes, attached, alone,
+)  # fmt: skip

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.word import Piece
 from engine.text.pronunciation.initialisms import respelled, spelled
 from engine.text.pronunciation.scripts import composed, is_foreign, readable, without_foreign
+from engine.text.word import Piece
 from engine.tts.espeak.phrasing import Phrasing
 from tests.engine.text.cases import CASES, phoned
 

@@ -1,4 +1,4 @@
-"""Amounts: money, measures, ordinals, fractions, and plain numbers."""
+"""Figures: amounts of money, measures, ordinals, fractions, plain numbers, dates, times of day."""
 
 import re
 from collections.abc import Sequence
@@ -20,6 +20,16 @@ _LONG_ORDINAL = 3  # characters of "99º"; behind a larger number the sign means
 _MIXED = re.compile(rf"(\d*)([{''.join(UNICODE_FRACTIONS)}])")
 _ROAD = "km"
 _LAST_NUMBER = re.compile(rf"(?<!\w)(?:{NUMBER}|[{''.join(UNICODE_FRACTIONS)}])$")
+_FULL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_SHORT = re.compile(r"(\d{1,2})/(\d{1,2})")
+_ISSUE = re.compile(rf"({NUMBER})/((?:19|20)\d\d)")
+_TIME = re.compile(
+    r"(\d{1,2})([:h.])(\d\d)(?::(\d\d))?(?:h(?:rs?|s)?|min)?(a\.?m|p\.?m)?", re.IGNORECASE
+)
+_HALF = re.compile(r"(\d{1,2})(a\.?m|p\.?m)", re.IGNORECASE)
+_HOUR = re.compile(r"\d{1,2}(?!\d)")
+_EVENING = 8  # o'clock, from which "p. m." is the evening
 
 
 def money(body: str, context: Context, n: Vocabulary) -> Reading | None:
@@ -140,8 +150,7 @@ def measure(body: str, context: Context, n: Vocabulary) -> Reading | None:
 
 def _measured(body: str, n: Vocabulary) -> Reading | None:
     match = _MEASURE.fullmatch(body)
-    forms = n.unit(match[2]) if match else []
-    return say(amount(match[1], forms, n)) if match and forms else None
+    return say(amount(match[1], forms, n)) if match and (forms := n.unit(match[2])) else None
 
 
 def ordinal(body: str, context: Context, n: Vocabulary) -> Reading | None:
@@ -173,19 +182,15 @@ def fraction(body: str, context: Context, n: Vocabulary) -> Reading | None:
     if (match[1], match[2]) == ("1", "2"):
         joined = half[gender or "m"].rpartition(" ")[2] if whole or behind else ""
         part = joined or half[gender or "alone"]
+    elif (bottom := str(int(match[2]))) in n.section("fractions"):
+        top, (one, many) = int(match[1]), n.forms("fractions", bottom)
+        part = f"{n.cardinal(top, 'm')} {one if top == 1 else many}"
     else:
-        part = _part(int(match[1]), int(match[2]), n)
+        part = f"{n.cardinal(int(match[1]))} {n.say('over')} {n.cardinal(int(match[2]))}"
     if whole or behind:
         number = f"{n.number(whole, gender)} " if whole else ""
         part = f"{number}{n.say('mixed')} {part}"
     return say(part)
-
-
-def _part(top: int, bottom: int, n: Vocabulary) -> str:
-    if str(bottom) not in n.section("fractions"):
-        return f"{n.cardinal(top)} {n.say('over')} {n.cardinal(bottom)}"
-    one, many = n.forms("fractions", str(bottom))
-    return f"{n.cardinal(top, 'm')} {one if top == 1 else many}"
 
 
 def number(body: str, context: Context, n: Vocabulary) -> Reading | None:
@@ -222,3 +227,104 @@ def _counted(text: str) -> bool:
 
 def _begins_figure(text: str) -> bool:
     return text.lstrip("-−+")[:1].isdecimal()
+
+
+# ------------------------------------------------------------------ dates and times of day
+
+
+def date(body: str, context: Context, n: Vocabulary) -> Reading | None:
+    """Read 12/03/2026, 12.03.26, 2026-03-12, and 25/12 unless it is a fraction."""
+    if iso := _ISO.fullmatch(body):
+        return _date(int(iso[3]), int(iso[2]), iso[1], n)
+    if full := _FULL.fullmatch(body):
+        if full[2] == "." and len(full[4]) == 2:  # a version
+            return None
+        year = full[4] if len(full[4]) == 4 else f"20{full[4]}"
+        day, month = int(full[1]), int(full[3])
+        return _date(day, month, year, n) or _date(month, day, year, n)
+    if issue := _ISSUE.fullmatch(body):
+        number, year = issue[1], n.cardinal(int(issue[2]))
+        if len(number) == 2 and 1 <= int(number) <= len(n.months):  # 05/2025
+            form = n.date[n.date.index("{month}") :]
+            return say(form.format(month=n.months[int(number) - 1], year=year))
+        return say(f"{n.number(number)} {n.say('of')} {year}")  # of a law: 39/2015
+    short = _SHORT.fullmatch(body)
+    if not short:
+        return None
+    cued = context.previous.lower() in n.listed("date_cues") and len(short[2]) == 2
+    zero = "0" in (short[1][0], short[2][0])
+    if not (cued or zero or int(short[1]) > len(n.months)):
+        return None
+    return _date(int(short[1]), int(short[2]), "", n)
+
+
+def _date(day: int, month: int, year: str, n: Vocabulary) -> Reading | None:
+    if not (1 <= day <= 31 and 1 <= month <= len(n.months)):
+        return None
+    form = n.date if year else n.short_date
+    said_day = n.first if day == 1 and n.first else n.cardinal(day)
+    said_year = n.cardinal(int(year)) if year else ""
+    return say(form.format(day=said_day, month=n.months[month - 1], year=said_year))
+
+
+def first(body: str, context: Context, n: Vocabulary) -> Reading | None:
+    """Read the 1 of "1 gennaio" and of "em 1 de maio" as an ordinal."""
+    if body != "1" or not n.first or context.punctuation:
+        return None
+    cued = context.after == "de" and context.previous.lower() in n.listed("first_cues")
+    return say(n.first) if cued or context.after.lower() in n.months else None
+
+
+def time(body: str, context: Context, n: Vocabulary) -> Reading | None:
+    """Read 14:30, 14h30, 3pm, and 14.30 behind "alle"."""
+    if half := _HALF.fullmatch(body):
+        return _ended(_hour(int(half[1]), n)[0], half[1], half[2], context, n)
+    match = _TIME.fullmatch(body)
+    if not match or int(match[1]) > 24 or int(match[3]) > 59:
+        return None
+    if match[2] == "." and context.previous.lower() not in n.section("clock")["cues"].split():
+        return None
+    if match[4]:
+        return say(" ".join(n.cardinal(int(part)) for part in (match[1], match[3], match[4])))
+    forms, minute = n.section("clock"), int(match[3])
+    form = forms["full" if minute == 0 else "below_ten" if minute < 10 else "minutes"]
+    hour, hours = _hour(int(match[1]), n)
+    said = form.format(h=hour, hours=hours, m=n.cardinal(minute))
+    return _ended(said, match[1], match[5], context, n) if match[5] else say(said)
+
+
+def _hour(hour: int, n: Vocabulary) -> tuple[str, str]:
+    """Return an hour in words, and the word for hours in its number."""
+    said, _, hours = amount(str(hour), n.forms("clock", "hour"), n).rpartition(" ")
+    return said, hours
+
+
+def ratio(body: str, context: Context, n: Vocabulary) -> Reading | None:
+    """Read 16:9."""
+    match = re.fullmatch(r"(\d{1,3}):(\d{1,3})", body)
+    if not match:
+        return None
+    return say(f"{n.cardinal(int(match[1]))} {n.say('ratio')} {n.cardinal(int(match[2]))}")
+
+
+def half_of_day(body: str, context: Context, n: Vocabulary) -> Reading | None:
+    """Read the "p. m." behind a time: "de la tarde". Its first token says nothing."""
+    lower = body.lower().replace(".", "")
+    dotted = context.punctuation.startswith(".")
+    if lower == "m" and dotted and context.previous in ("a.", "p."):
+        lower = context.previous[0] + lower
+        behind = _HOUR.match(context.before_previous)
+    else:
+        behind = _HOUR.match(context.previous)
+    if behind and lower in ("a", "p") and dotted and context.after == "m":
+        return Reading((), "")
+    if not behind or lower not in ("am", "pm"):
+        return None
+    return _ended("", behind[0], lower, context, n)
+
+
+def _ended(said: str, hour: str, half: str, context: Context, n: Vocabulary) -> Reading:
+    """Return a reading of a time, or of "", with the part of the day of an hour."""
+    evening = half[0].lower() == "p" and _EVENING <= int(hour) < 12
+    part = n.section("halves")["evening" if evening else f"{half[0].lower()}m"]
+    return say(f"{said} {part}", context.mark_behind_dot(any_name=True))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.names.entries import Name
+from engine.text.names import Name
 from engine.text.paced import PacedText
 from engine.text.pronunciation.respelling import split_phones
 from engine.text.word import PHONES
