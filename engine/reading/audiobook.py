@@ -16,7 +16,7 @@ import soundfile
 
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import Cancelled, InvalidInput
-from engine.export import write_error
+from engine.export import suffix_hint, write_error
 from engine.translatable import Translatable
 
 _BLOCK: Final = 1 << 16  # samples
@@ -45,15 +45,9 @@ class RecordedChapter:
 def check_suffix(path: Path) -> None:
     """Raise InvalidInput if no format has the suffix of `path`."""
     if path.suffix.lower() not in _FORMATS:
-        raise InvalidInput(
-            "A book cannot be saved as '{suffix}'.",
-            hint=Translatable(
-                "Give the file a name that ends in {suffixes} or {suffix}.",
-                suffixes=", ".join(SUFFIXES[:-1]),
-                suffix=SUFFIXES[-1],
-            ),
-            suffix=path.suffix or path.name,
-        )
+        suffix = path.suffix or path.name
+        message = Translatable("A book cannot be saved as '{suffix}'.", suffix=suffix)
+        raise InvalidInput(message, hint=suffix_hint(SUFFIXES))
 
 
 def write_book(
@@ -64,9 +58,7 @@ def write_book(
     show: Callable[[float], None] = lambda share: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write the file in the format of its suffix. `show` gets the finished share. InvalidInput if
-    it cannot be written; Cancelled.
-    """
+    """Write the file in the form of its suffix; `show` gets the share. InvalidInput, Cancelled."""
     import av
 
     temporary = None

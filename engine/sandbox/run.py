@@ -31,9 +31,7 @@ def run(
     seconds: float,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Run a Python `program` (a path) with input and output `files`; return its exit status.
-    TookTooLong after `seconds`; Cancelled.
-    """
+    """Run a Python `program` (a path); return its exit status. TookTooLong; Cancelled."""
     command = [sys.executable, "-I", child.__file__, program, *arguments]
     give_up_at = time.monotonic() + seconds
     with subprocess.Popen(

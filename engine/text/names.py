@@ -255,7 +255,7 @@ def _same(core: str, written: str) -> bool:
         return True
     if core.casefold() != written.casefold() or (len(written) > 1 and written.isupper()):
         return False
-    return written.islower() or not core.islower() or not respelling.is_common_word(core)
+    return written.islower() or not core.islower() or core not in respelling.COMMON_WORDS
 
 
 def _named(parts: Sequence[_Part], words: Sequence[str], ending: str) -> list[Word]:

@@ -153,8 +153,8 @@ class WordPhonemizer:
         if not self._espeak.english or not word:
             letters, phones = split_phones(word)
             return Spelling(letters, phones=phones)
-        before, british = tuple(self._passed), self._espeak.british
-        return english.spelling(before, word, after, british=british, later=later)
+        british = self._espeak.british
+        return english.spelling(self._passed, word, after, british=british, later=later)
 
     def _later(self, place: int) -> list[str]:
         """Return the held words from a place on, with their marks."""
@@ -165,18 +165,17 @@ class WordPhonemizer:
         """Return whether the words behind the first held word may decide its sense or, once speech
         has begun, change its sound.
         """
+        is_english = self._espeak.english
         if not word or PHONES in word or mark not in ("", ","):
             return False
         if mark or len(self._held) > 1:
             after = "" if mark else self._held[1][0]
-            before, later = tuple(self._passed), self._later(1)
-            return self._espeak.english and heteronyms.waits(before, word, after, later)
-        if self._espeak.english and english.depends(word):
-            return True
-        if self._espeak.english and self._given < _AUDIBLE_START:
-            return False
+            return is_english and heteronyms.waits(self._passed, word, after, self._later(1))
+        depends = is_english and english.depends(word)
+        if depends or (is_english and self._given < _AUDIBLE_START):
+            return depends
         spelling = self._spelling(word, None)
-        probes = _PROBES if self._espeak.english else _PROBES_ELSEWHERE
+        probes = _PROBES if is_english else _PROBES_ELSEWHERE
         return len({self._sound(spelling, probe) for probe in probes}) > 1
 
     def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
@@ -194,21 +193,13 @@ class WordPhonemizer:
         groups = self._espeak.groups(" ".join(words))
         if len(groups) == len(words):
             return tuple(groups[len(self._before)])
-        return self._counted(word, following, groups)
-
-    def _counted(self, word: str, following: str, groups: list[list[str]]) -> tuple[str, ...]:
-        """Like _among, when espeak joined words: the neighbours are cut off by the number of phones
-        they have alone, which joining does not change.
-        """
-        flat = [phone for group in groups for phone in group]
-        before = sum(self._alone(neighbour) for neighbour in self._before)
-        after = self._alone(following) if following else 0
-        if len(flat) - before - after == self._alone(word):
-            return tuple(flat[before : len(flat) - after])
-        return tuple(self._espeak.phones(word))
-
-    def _alone(self, text: str) -> int:
-        return len(self._espeak.phones(text))
+        # espeak joined words: cut the neighbours off by the number of phones that they have alone,
+        # which joining does not change.
+        flat, alone = [phone for group in groups for phone in group], self._espeak.phones(word)
+        before = sum(len(self._espeak.phones(neighbour)) for neighbour in self._before)
+        after = len(self._espeak.phones(following)) if following else 0
+        fits = len(flat) - before - after == len(alone)
+        return tuple(flat[before : len(flat) - after] if fits else alone)
 
 
 def split_mark(text: str) -> tuple[str, str]:

@@ -76,9 +76,7 @@ class _TreeBuilder(HTMLParser):
 
 
 def parse_tree(text: str, *, is_html: bool = False) -> Element:
-    """Return the root of a file. Names are in lower case, those of elements without a prefix. In
-    HTML some elements have no end.
-    """
+    """Return the root of a file, with names in lower case and without the prefix of elements."""
     builder = _TreeBuilder(is_html=is_html)
     builder.feed(_DECLARATIONS.sub("", text, count=1))
     builder.close()

@@ -160,9 +160,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
 
 
 def _is_gutter(pieces: Sequence[Piece], at: float, crossing: int) -> bool:
-    """Return whether prose stands on both sides of a place, at the same height, and more than a few
-    lines between those that cross it.
-    """
+    """Return whether prose, not a few lines between those that cross it, is on both sides."""
     sides = (
         join_lines([each for each in pieces if each.right <= at + 1]),
         join_lines([each for each in pieces if each.left >= at - 1]),

@@ -88,9 +88,7 @@ def _word_blocks(element: Element) -> Iterator[Block]:
 
 
 def _word_text(element: Element, boxes: list[Element]) -> Iterator[str]:
-    """Yield the text of a paragraph, and add its text boxes to `boxes`. A fallback, for older
-    programs, repeats a text box.
-    """
+    """Yield the text of a paragraph; its text boxes go to `boxes`. A fallback repeats them."""
     for child in element:
         if child.tag == "txbxcontent":
             boxes.append(child)

@@ -58,9 +58,7 @@ def words(formula: str) -> list[str]:
 
 
 def read(text: str, *, upright: bool = False, depth: int = 0) -> list[Part]:
-    """Return the parts of a formula without its delimiters. `upright`: its letters form words.
-    `depth`: the number of groups around it.
-    """
+    """Return the parts of a formula, `upright` with words, inside of `depth` other groups."""
     return _Parser(lexer.tokens(text, upright=upright), depth).sequence()
 
 

@@ -20,33 +20,12 @@ _AS: Final = section("heteronyms", "as")
 _NO_VERB_BEFORE: Final = {
     word: said.split() for word, said in section("heteronyms", "no_verb_before").items()
 }
-# Words with several sounds.
-_NOUNS, _VERBS, _ADJECTIVES, _COMMANDS = (
-    words("heteronyms", name) for name in ("nouns", "verbs", "adjectives", "commands")
-)
-# Words beside them.
-_MINUTE, _ARTICLES, _DETERMINERS, _AUXILIARIES, _THIRD, _BEING, _HAVING, _LETTING, _SEEMING = (
-    words("heteronyms", name)
-    for name in (
-        *("minute", "articles", "determiners", "auxiliaries", "third", "being", "having"),
-        *("letting", "seeming"),
-    )
-)
-_ADVERBS, _NO_ADVERBS, _OBJECTS, _PARTICLES, _FINITE, _NO_INFINITIVE, _PLURALS, _NO_PLURALS = (
-    words("heteronyms", name)
-    for name in (
-        *("adverbs", "no_adverbs", "objects", "particles", "finite", "no_infinitive", "plurals"),
-        "no_plurals",
-    )
-)
-_COUNTING, _PREPOSITIONS, _PAST, _PRESENT, _NO_READERS, _BEFORE_INFINITIVE, _HABITS = (
-    words("heteronyms", name)
-    for name in (
-        *("counting", "prepositions", "past", "present", "no_readers", "before_infinitive"),
-        "habits",
-    )
-)
-_READ_BY_ONE: Final = words("heteronyms", "read_by_one") | {""}
+_LISTS: Final = {
+    name: words("heteronyms", name)
+    for name, value in table("text", "heteronyms.toml").items()
+    if isinstance(value, str)
+}
+"""Words with several sounds ("nouns", "verbs"), and words beside them ("determiners")."""
 
 SOUNDS: Final = section("homographs", "sounds")
 """Espeak's mnemonics of a word in a sense: "bass f"."""
@@ -56,7 +35,7 @@ _SINGLE: Final = frozenset(
     word
     for word in _RULES
     if not {f"{word} v", f"{word} n"} & SOUNDS.keys()
-    and not {word, word.removesuffix("s")} & (_NOUNS | _ADJECTIVES)
+    and not {word, word.removesuffix("s")} & (_LISTS["nouns"] | _LISTS["adjectives"])
 )
 REACH: Final = 5
 """So many words behind a word may decide its sense, unless its rule has another "reach"."""
@@ -64,8 +43,8 @@ _TOWN_BEFORE: Final = frozenset(
     "in to from near of at around outside visit visited via leave left through for".split()
 )
 _WORDS: Final = (
-    frozenset(("lives", *_NOUNS, *_VERBS, *_ADJECTIVES))
-    | {f"{word}s" for word in _NOUNS | _VERBS}
+    frozenset(("lives", *_LISTS["nouns"], *_LISTS["verbs"], *_LISTS["adjectives"]))
+    | {f"{word}s" for word in _LISTS["nouns"] | _LISTS["verbs"]}
     | {key.partition(" ")[0] for key in (*_AS, *SOUNDS)}
 )
 """All words that have several sounds."""
@@ -205,7 +184,7 @@ def _is_among(word: str | None, wanted: str) -> bool:
 def _listed(wanted: str) -> frozenset[str]:
     found: set[str] = set()
     for each in wanted.split():
-        found |= words("heteronyms", each[1:]) if each.startswith("@") else {each}
+        found |= _LISTS[each[1:]] if each.startswith("@") else {each}
     return frozenset(found)
 
 
@@ -215,45 +194,49 @@ def _listed(wanted: str) -> frozenset[str]:
 def _is_verb(word: str, place: Place) -> bool:
     if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
-    if word in _VERBS:
-        return not place.is_behind(_ARTICLES)
+    if word in _LISTS["verbs"]:
+        return not place.is_behind(_LISTS["articles"])
     if place.clause:  # a command?
-        return place.after not in _FINITE and (place.after in _OBJECTS or word in _COMMANDS)
+        return place.after not in _LISTS["finite"] and (
+            place.after in _LISTS["objects"] or word in _LISTS["commands"]
+        )
     if word.endswith("s") and word[:-1] in _WORDS:
         return _verb_with_s(word, place)
     before = place.at(1)
-    if before in _ADVERBS or (before.endswith("ly") and before not in _NO_ADVERBS):
+    if before in _LISTS["adverbs"] or (
+        before.endswith("ly") and before not in _LISTS["no_adverbs"]
+    ):
         return _is_verb(word, place.earlier())
     if before == "to":
-        return place.at(2) not in _NO_INFINITIVE or place.after in _OBJECTS
-    return place.is_behind(_AUXILIARIES) or _verb_behind_noun(place)
+        return place.at(2) not in _LISTS["no_infinitive"] or place.after in _LISTS["objects"]
+    return place.is_behind(_LISTS["auxiliaries"]) or _verb_behind_noun(place)
 
 
 def _verb_with_s(word: str, place: Place) -> bool:
     """Return whether a word with s is a verb ("he records"), not a noun ("the records")."""
-    if place.at(1) in _THIRD:
+    if place.at(1) in _LISTS["third"]:
         return True
-    if place.at(1) in _DETERMINERS or place.is_behind(_BEING):
+    if place.at(1) in _LISTS["determiners"] or place.is_behind(_LISTS["being"]):
         return False
-    if place.after in _OBJECTS:
+    if place.after in _LISTS["objects"]:
         return True
-    return word == "lives" and place.after in _PARTICLES and not _is_plural(place.at(1))
+    return word == "lives" and place.after in _LISTS["particles"] and not _is_plural(place.at(1))
 
 
 def _verb_behind_noun(place: Place) -> bool:
     before = place.at(1)
     if before in ("that", "which", "and", "or", "but"):
-        return place.after in _OBJECTS
+        return place.after in _LISTS["objects"]
     if before in ("me", "us", "him", "her", "them", "it"):
-        return place.at(2) in _LETTING
-    if before == "so" and place.after in _OBJECTS:
+        return place.at(2) in _LISTS["letting"]
+    if before == "so" and place.after in _LISTS["objects"]:
         return True
-    if before in _DETERMINERS or place.is_behind(_BEING):
+    if before in _LISTS["determiners"] or place.is_behind(_LISTS["being"]):
         return False
     if _is_plural(before):
-        return place.after not in _FINITE
+        return place.after not in _LISTS["finite"]
     described = place.at(2) in ("a", "an", "of")  # "a new record the club set"
-    return place.after in _OBJECTS - {"that", "last", "one"} and not described
+    return place.after in _LISTS["objects"] - {"that", "last", "one"} and not described
 
 
 # ------------------------------------------------------------------- senses of their own
@@ -268,10 +251,10 @@ def _irregular_sense(word: str, place: Place) -> str:
         case "minute":
             return "a" if _is_tiny(place) else "n"
         case "content":
-            if place.at(1) in _SEEMING:
+            if place.at(1) in _LISTS["seeming"]:
                 return "a"
             ends = place.after in ("", "with", "to", "and", "just")
-            return "a" if ends and place.is_behind(_BEING - {"more", "as"}) else ""
+            return "a" if ends and place.is_behind(_LISTS["being"] - {"more", "as"}) else ""
         case "polish":
             # Of Poland unless a command opens with it.
             named = word[0].isupper() and not (place.clause and _is_verb(lower, place))
@@ -282,10 +265,10 @@ def _irregular_sense(word: str, place: Place) -> str:
 def _is_tiny(place: Place) -> bool:
     """Return whether "minute" means very small."""
     if place.after == "":
-        return place.is_behind(_BEING - {"'s"})
-    if place.at(1) in _COUNTING or place.after in _MINUTE:
-        return place.at(1) not in _COUNTING
-    named = place.clause or place.at(1) in _DETERMINERS - _PREPOSITIONS
+        return place.is_behind(_LISTS["being"] - {"'s"})
+    if place.at(1) in _LISTS["counting"] or place.after in _LISTS["minute"]:
+        return place.at(1) not in _LISTS["counting"]
+    named = place.clause or place.at(1) in _LISTS["determiners"] - _LISTS["prepositions"]
     return _is_plural(place.after or "") and not named
 
 
@@ -293,31 +276,38 @@ def _read(place: Place) -> str:
     """Return the sense of "read" by its subject: "he read" is past, "I read" mostly is."""
     if place.clause:
         return "v"
-    if place.at(1) in _ADVERBS:
-        is_present, place = place.at(1) in _PRESENT, place.earlier()
+    if place.at(1) in _LISTS["adverbs"]:
+        is_present, place = place.at(1) in _LISTS["present"], place.earlier()
         if is_present and place.at(1) in ("i", "we", "you", "they"):
             return "v"
     subject, inverted = place.at(1), place.at(2)
-    if place.is_behind(_HAVING) or inverted in _HAVING:
+    if place.is_behind(_LISTS["having"]) or inverted in _LISTS["having"]:
         return "p"
     if subject in ("i", "we", "they", "you", "he", "she", "it", "who", "and"):
         return _read_by_pronoun(place)
-    if inverted in ("let", "help", "make", "did", "does", "will", "can") or subject in _AUXILIARIES:
+    if (
+        inverted in ("let", "help", "make", "did", "does", "will", "can")
+        or subject in _LISTS["auxiliaries"]
+    ):
         return "v"
-    if subject in _DETERMINERS or not subject:
+    if subject in _LISTS["determiners"] or not subject:
         return "v"
-    named = not inverted and subject not in _NO_READERS  # "Goethe read Descartes"
+    named = not inverted and subject not in _LISTS["no_readers"]  # "Goethe read Descartes"
     described = inverted in ("a", "an")  # "an easy read for children"
-    told = named or place.after in _OBJECTS or (place.after in _READ_BY_ONE and not described)
-    infinitive = not _BEFORE_INFINITIVE.isdisjoint(place.before[-4:])
+    told = (
+        named
+        or place.after in _LISTS["objects"]
+        or (place.after in (*_LISTS["read_by_one"], "") and not described)
+    )
+    infinitive = not _LISTS["before_infinitive"].isdisjoint(place.before[-4:])
     return "p" if told and not _is_plural(subject) and not infinitive else "v"
 
 
 def _read_by_pronoun(place: Place) -> str:
     subject, inverted = place.at(1), place.at(2)
-    if inverted in _AUXILIARIES:
+    if inverted in _LISTS["auxiliaries"]:
         return "v"
-    if not _PAST.isdisjoint(place.before):
+    if not _LISTS["past"].isdisjoint(place.before):
         return "p"
     if subject == "who" and (_is_plural(inverted) or inverted in ("those", "many")):
         return "v"
@@ -326,12 +316,12 @@ def _read_by_pronoun(place: Place) -> str:
     if subject == "and":
         past = any(word.endswith("ed") for word in place.before)
         return "p" if past else "v"
-    usual = not _PRESENT.isdisjoint(place.before) or place.after in _HABITS
+    usual = not _LISTS["present"].isdisjoint(place.before) or place.after in _LISTS["habits"]
     return "v" if usual or subject == "you" else "p"
 
 
 def _is_plural(word: str) -> bool:
-    if word in _PLURALS:
+    if word in _LISTS["plurals"]:
         return True
     ends = word.endswith("s") and not word.endswith(("ss", "us", "'s"))
-    return ends and len(word) > 3 and word not in _NO_PLURALS
+    return ends and len(word) > 3 and word not in _LISTS["no_plurals"]

@@ -66,9 +66,7 @@ def composed(piece: Piece) -> Piece:
 
 
 def readable(word: str) -> str:
-    """A word in letters that espeak's English says: base letters instead of those with several
-    accents, nothing instead of other scripts.
-    """
+    """A word in letters that espeak says, without other scripts and several accents."""
     if word.isascii():
         return word
     return "".join(map(_base, unicodedata.normalize("NFC", word)))

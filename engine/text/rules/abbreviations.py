@@ -147,9 +147,7 @@ def _is_of_alphabet(body: str, context: Context) -> bool:
 
 
 def letter_a(body: str, context: Context) -> Reading | None:
-    """Read the letter A in "N, A, M, E" and the grades "straight As". Voices read a bare A as the
-    article, and "ay" as an eye.
-    """
+    """Read the letter A in "N, A, M, E", which is no article, and the grades "straight As"."""
     if body == "A" and context.punctuation[:1] in tuple(",.;:!?"):
         return say("eh")
     grades = body == "As" and context.previous.lower() in _BEFORE_GRADES

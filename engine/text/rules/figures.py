@@ -126,7 +126,12 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
     link = " by "
     if "×" in match[0] and not context.describes(context.article):
         link = " by " if not context.punctuation and context.after in SIGNS else " times "
-    return say(link.join(map(_size, sizes)))
+    said = []
+    for size in sizes:
+        hundreds, rest = divmod(int(size) if size.isdecimal() else 0, 100)
+        paired = 10 <= hundreds <= 99 and rest >= 10  # of a picture: 1920 is nineteen twenty
+        said.append(numbers.code(size) if paired else numbers.number(size))
+    return say(link.join(said))
 
 
 @matching(r"""(\d{1,2})['"′″]?[x×](\d{1,2})['"′″]?s""")
@@ -201,15 +206,6 @@ def version(match: re.Match[str], context: Context) -> Reading | None:
     if match[3] == "V" and not named:
         return None
     return say(("version " if lead and not named else "") + words)
-
-
-def _size(size: str) -> str:
-    """Return a side of a picture or a table in words: 1920 is nineteen twenty."""
-    value = int(size) if size.isdecimal() else 0
-    hundreds, rest = divmod(value, 100)
-    if not (10 <= hundreds <= 99 and rest >= 10):
-        return numbers.number(size)
-    return f"{numbers.cardinal(hundreds)} {numbers.cardinal(rest)}"
 
 
 RULES = (

@@ -117,7 +117,13 @@ def code(run: Sequence[str], *, cued: bool, entire: bool) -> int:
         return len(run)
     # Does a country write its telephone numbers like this? Possible thousands do not count.
     national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(THOUSANDS, text)
-    return len(run) if national and any(_is_number_of(each, text) for each in _REGIONS) else 0
+    if not national:
+        return 0
+    import phonenumbers
+
+    grouped = phonenumbers.Leniency.STRICT_GROUPING
+    found = (phonenumbers.PhoneNumberMatcher(text, each, grouped) for each in _REGIONS)
+    return len(run) if any(one.raw_string == text for each in found for one in each) else 0
 
 
 def words_of(text: str) -> list[str]:
@@ -156,14 +162,6 @@ def _is_dialled(text: str, *, cued: bool) -> bool:
     if text[0] == "+":
         return bool(international(text))
     return cued or bool(_TRUNK.match(text))
-
-
-def _is_number_of(region: str, text: str) -> bool:
-    import phonenumbers
-
-    grouped = phonenumbers.Leniency.STRICT_GROUPING
-    matches = phonenumbers.PhoneNumberMatcher(text, region, leniency=grouped)
-    return any(match.raw_string == text for match in matches)
 
 
 def dialled(body: str, context: Context) -> Reading | None:
@@ -206,9 +204,7 @@ def typed(body: str, context: Context) -> Reading | None:
 
 
 def long_number(body: str, context: Context) -> Reading | None:
-    """Read 5551234567 and XI1234567812334 digit by digit. A round number, or one that the
-    neighbours mark as an amount, is not read so.
-    """
+    """Read 5551234567 and XI1234567812334 digit by digit, unless it is round or an amount."""
     if body.isdecimal() and body.isascii() and len(body) >= _LONG:
         return None if _is_quantity(body, context) else _reading(_parted(body))
     if not _LONG_ID.fullmatch(body):

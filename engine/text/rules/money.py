@@ -165,7 +165,11 @@ def code_per(body: str, context: Context) -> Reading | None:
 
 def _amount(parts: Mapping[str, str], context: Context) -> Reading:
     figure, currency = parts["figure"], _SIGNS.get(parts["sign"]) or _CODES[parts["sign"]]
-    currency = _CODES.get(parts.get("code") or "") or _coded(currency, context)
+    named = _CODES.get(parts.get("code") or "")
+    behind = _CODES.get("" if context.punctuation else context.after)  # "$20 USD"
+    if not named and behind and behind.one.endswith(currency.one):
+        named = behind
+    currency = named or currency
     sign = parts["lead"] or parts.get("inner_lead", "")
     lead = {"-": "minus", "+": "plus"}.get(sign, "")
     if scale := _scale(parts["scale"]):
@@ -221,13 +225,6 @@ def _repeated(body: str, context: Context) -> Reading | None:
         return None
     name = _CODES[body].one.removesuffix(currency.one) if scaled and body in _CODES else ""
     return say(name)
-
-
-def _coded(currency: Currency, context: Context) -> Currency:
-    """Return the currency of a code in the next token, as in "$20 USD", else that of the sign."""
-    code = "" if context.punctuation else context.after
-    named = _CODES.get(code)
-    return named if named and named.one.endswith(currency.one) else currency
 
 
 def _priced(figure: str, sign: str) -> Currency | None:

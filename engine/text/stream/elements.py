@@ -111,9 +111,7 @@ def _around(
     found: list[Piece | Equation],
     language: str,
 ) -> list[Piece | Equation]:
-    """The text before, between and behind formulas, those in it that are numbers as text; an ending
-    joins the formula before it.
-    """
+    """The text around formulas, with those that are numbers; an ending joins the one before."""
     from engine.text.formulas import parser
 
     for start, end in reversed(formulas):

@@ -266,7 +266,12 @@ class Markdown:
     def _hidden(self, piece: Piece) -> list[Element]:
         """Drop the hidden part and go on after its end."""
         if self._until == ")" and not self._hidden_text:
-            end = _closing_bracket(piece.text)
+            end, depth = -1, 1  # of the bracket that was opened before this piece
+            for position, char in enumerate(piece.text):
+                depth += (char == "(") - (char == ")")
+                if depth == 0:
+                    end = position + 1
+                    break
         else:
             found = re.search(re.escape(self._until), piece.text, re.IGNORECASE)
             end = found.end() if found else -1
@@ -372,13 +377,3 @@ class Markdown:
             return [piece]
         parts = re.finditer(r"\||[^|]+", piece.text)
         return [Pause() if part[0] == "|" else piece.cut(*part.span()) for part in parts]
-
-
-def _closing_bracket(text: str) -> int:
-    """The end of the bracket that was opened before `text`, -1 if it is not in there."""
-    depth = 1
-    for position, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if depth == 0:
-            return position + 1
-    return -1

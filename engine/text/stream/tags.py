@@ -145,9 +145,7 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
 
 
 def may_open(text: str, previous: str, *, begins: bool) -> bool:
-    """Return whether the next token decides if a tag or a direction begins at the end of this one,
-    or if this one is a direction.
-    """
+    """Return whether the next token decides if a tag or direction begins here, or this is one."""
     if _STAMP_BEGUN.fullmatch(text) or (previous in _CLOSERS and text.lower() in _ACTS):
         return True
     match = _OPENED.search(text)
@@ -209,9 +207,7 @@ def _goes_on(head: str, following: str) -> bool:
 
 
 def is_manner(text: str) -> bool:
-    """Return whether a token is a direction if nothing stands behind it in its line; in capitals it
-    may be a title: *Silence*.
-    """
+    """Return whether a token at the end of its line is a direction; *Silence* may be a title."""
     name = _manner(text)
     return name in _MANNERS and (name in text or name.endswith("ing"))
 

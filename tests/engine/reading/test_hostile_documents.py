@@ -16,14 +16,6 @@ from tests.help.machine.documents import Line, epub, package, pdf
 Make = Callable[[Path], Path]
 
 
-def _zip_bomb(folder: Path) -> Path:
-    return epub(folder / "book.epub", {"a.xhtml": "<p>" + "a " * (20 << 20)})
-
-
-def _package_bomb(folder: Path) -> Path:
-    return epub(folder / "book.epub", {}, more={"OEBPS/content.opf": " " * (40 << 20)})
-
-
 def _encrypted_member(folder: Path) -> Path:
     path = epub(folder / "book.epub", {"a.xhtml": "<p>Text."})
     content = bytearray(path.read_bytes())
@@ -36,20 +28,32 @@ def _encrypted_member(folder: Path) -> Path:
     return path
 
 
-def _drm(folder: Path) -> Path:
-    encryption = (
-        '<encryption><enc:EncryptionMethod Algorithm="http://www.w3.org/aes256"/></encryption>'
-    )
-    more = {"META-INF/encryption.xml": encryption}
-    return epub(folder / "book.epub", {"a.xhtml": "<p>Text."}, more=more)
+def _with(content: str, name: str) -> Make:
+    """A book with one more member."""
+    return lambda folder: epub(folder / "b.epub", {"a.xhtml": "<p>Text."}, more={name: content})
 
 
-def _lcp(folder: Path) -> Path:
-    return epub(folder / "b.epub", {"a.xhtml": "<p>Text."}, more={"META-INF/license.lcpl": "{}"})
+def _file(name: str, content: bytes, size: int = 0) -> Make:
+    """A file of this content, or of `size` bytes."""
+
+    def make(folder: Path) -> Path:
+        (folder / name).write_bytes(content)
+        if size:
+            os.truncate(folder / name, size)
+        return folder / name
+
+    return make
 
 
-def _empty_spine(folder: Path) -> Path:
-    return epub(folder / "book.epub", {}, more={"OEBPS/content.opf": package([])})
+def _link(target: str) -> Make:
+    def make(folder: Path) -> Path:
+        (folder / "a.txt").symlink_to(target)
+        return folder / "a.txt"
+
+    return make
+
+
+DRM = '<encryption><enc:EncryptionMethod Algorithm="http://www.w3.org/aes256"/></encryption>'
 
 
 def _outside(folder: Path) -> Path:
@@ -80,15 +84,6 @@ def _wrong_checksum(folder: Path) -> Path:
     return path
 
 
-def _garbage_pdf(folder: Path) -> Path:
-    (folder / "a.pdf").write_bytes(b"%PDF-1.7\n" + os.urandom(2000))
-    return folder / "a.pdf"
-
-
-def _scan(folder: Path) -> Path:
-    return pdf(folder / "a.pdf", [[], [], []])
-
-
 def _encrypted_pdf(folder: Path) -> Path:
     path = pdf(folder / "a.pdf", [[Line(72, 700, "Secret.")]])
     key = "<" + "41" * 32 + ">"
@@ -103,76 +98,35 @@ def _huge_pdf(folder: Path) -> Path:
     return path
 
 
-def _huge_text(folder: Path) -> Path:
-    (folder / "a.txt").write_text("a")
-    os.truncate(folder / "a.txt", 300 << 20)
-    return folder / "a.txt"
-
-
-def _empty(folder: Path) -> Path:
-    (folder / "a.txt").touch()
-    return folder / "a.txt"
-
-
-def _spaces(folder: Path) -> Path:
-    (folder / "a.md").write_text(" \n\n \t\n")
-    return folder / "a.md"
-
-
-def _zero_bytes(folder: Path) -> Path:
-    (folder / "a.txt").write_bytes(b"\x00\x01text\x00" * 100)
-    return folder / "a.txt"
-
-
-def _program(folder: Path) -> Path:
-    (folder / "a.pdf").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
-    return folder / "a.pdf"
-
-
 def _pipe(folder: Path) -> Path:
     os.mkfifo(folder / "a.txt")
     return folder / "a.txt"
 
 
-def _link_to_a_device(folder: Path) -> Path:
-    (folder / "a.txt").symlink_to("/dev/zero")
-    return folder / "a.txt"
-
-
-def _link_to_itself(folder: Path) -> Path:
-    (folder / "a.txt").symlink_to("a.txt")
-    return folder / "a.txt"
-
-
-def _process_file(folder: Path) -> Path:
-    (folder / "a.txt").symlink_to("/proc/self/environ")
-    return folder / "a.txt"
-
-
 REFUSED = [
-    (_zip_bomb, "too large"),
-    (_package_bomb, "too large"),
+    (lambda folder: epub(folder / "b.epub", {"a.xhtml": "<p>" + "a " * (20 << 20)}), "too large"),
+    (_with(" " * (40 << 20), "OEBPS/content.opf"), "too large"),
     (_encrypted_member, "password"),
-    (_drm, "DRM"),
-    (_lcp, "DRM"),
-    (_empty_spine, "damaged"),
+    (_with(DRM, "META-INF/encryption.xml"), "DRM"),
+    (_with("{}", "META-INF/license.lcpl"), "DRM"),
+    (_with(package([]), "OEBPS/content.opf"), "damaged"),
     (_outside, "damaged"),
     (_other_archive, "not a document"),
     (_cut_archive, "damaged"),
     (_wrong_checksum, "damaged"),
-    (_garbage_pdf, "damaged"),
-    (_scan, "pictures"),
+    (_file("a.pdf", b"%PDF-1.7\n" + os.urandom(2000)), "damaged"),
+    (lambda folder: pdf(folder / "a.pdf", [[], [], []]), "pictures"),
     (_encrypted_pdf, "password"),
     (_huge_pdf, "too large"),
-    (_huge_text, "too large"),
-    (_empty, "empty"),
-    (_spaces, "no text"),
-    (_zero_bytes, "not a document"),
-    (_program, "not a document"),
+    (_file("a.txt", b"a", 300 << 20), "too large"),
+    (_file("a.txt", b""), "empty"),
+    (_file("a.md", b" \n\n \t\n"), "no text"),
+    (_file("a.txt", b"\x00\x01text\x00" * 100), "not a document"),
+    (_file("a.pdf", b"\x7fELF\x02\x01\x01" + bytes(500)), "not a document"),
     (_pipe, "not a regular file"),
-    (_link_to_a_device, "not a regular file"),
-    (_link_to_itself, "cannot be opened"),
-    (_process_file, "empty"),
+    (_link("/dev/zero"), "not a regular file"),
+    (_link("a.txt"), "cannot be opened"),
+    (_link("/proc/self/environ"), "empty"),
     (lambda folder: folder, "not a regular file|cannot be opened"),
     (lambda folder: folder / "none.pdf", "cannot be opened"),
     (lambda folder: folder / "a\0.pdf", "cannot be opened"),
