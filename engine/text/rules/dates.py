@@ -73,8 +73,8 @@ def iso(match: re.Match[str], context: Context) -> Reading | None:
     if match[2] == "." and _is_versioned(match[0], context):
         return None
     words = date(int(match[3]), int(match[4]), match[1])
-    time = _TIME.fullmatch(match[5] or "")
-    return say(f"{words}, {_clock(time, context)}" if time else words) if words else None
+    time = _TIME.fullmatch(match[5] or "") if words else None
+    return _read(f"{words}, {_clock(time, context)}" if time else words)
 
 
 @matching(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
@@ -91,24 +91,20 @@ def numeric(match: re.Match[str], context: Context) -> Reading | None:
         return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
-    words = date(month, day, match[4]) or date(day, month, match[4])
-    return say(words) if words else None
+    return _read(date(month, day, match[4]) or date(day, month, match[4]))
 
 
 @matching(r"(\d{1,2})/(\d{1,2})")
 def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
     """Read tokens such as on 3/5, by 12/31."""
     before, top, bottom = context.previous.lower(), int(match[1]), int(match[2])
+    unlike_fraction = (before != "of" and top > bottom) or (bottom > 12 and bottom != 16)
     dated = (
-        before == "on"
-        or context.previous in _DAYS
-        or (before in _DATED and before != "of" and top > bottom)
-        or match[2][0] == "0"
+        (before == "on" or context.previous in _DAYS or match[2][0] == "0")
         or _is_end_of_days(match[0], context)
-        or (bottom > 12 and bottom != 16 and before in _DATED)
+        or (before in _DATED and unlike_fraction)
     )
-    said = date(top, bottom, "") if dated else ""
-    return say(said) if said else None
+    return _read(date(top, bottom, "") if dated else "")
 
 
 def _is_end_of_days(body: str, context: Context) -> bool:
@@ -146,9 +142,8 @@ def day(body: str, context: Context) -> Reading | None:
 def names(body: str, context: Context) -> Reading | None:
     """Read tokens such as Sept./Oct., Mon/Wed/Fri."""
     parts = [full_name(part.rstrip(".")) for part in body.split("/")]
-    if len(parts) < 2 or not all(parts):
-        return None
-    return say(", ".join(parts), context.mark_behind_dot(any_name=False))
+    named = len(parts) > 1 and all(parts)
+    return say(", ".join(parts), context.mark_behind_dot(any_name=False)) if named else None
 
 
 def month(body: str, context: Context) -> Reading | None:
@@ -156,11 +151,10 @@ def month(body: str, context: Context) -> Reading | None:
     name = _SHORT_MONTHS.get(body.title() if body in _OTHER_CASES else body)
     if name is None:
         return None
-    dotted = context.punctuation.startswith(".")
-    safe = dotted and body in _SAFE_SHORT
+    safe = context.punctuation.startswith(".") and body in _SAFE_SHORT
     if not (safe or context.after_number or context.after[:1].isdigit()):
         return None
-    return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
+    return say(name, context.mark_behind_dot(any_name=False))
 
 
 def weekday(body: str, context: Context) -> Reading | None:
@@ -194,25 +188,24 @@ def year(body: str, context: Context) -> Reading | None:
         return say(f"{MONTHS[int(year_month[2]) - 1]} {numbers.year(int(year_month[1]))}")
     if not _YEAR.fullmatch(body):
         return None
-    value = int(body)
     day_before = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
     dated = _is_day(day_before) and is_month(context.before_previous)  # "March 3rd,", "3 March"
-    if dated or is_month(context.previous):
-        return say(numbers.year(value))
-    is_count = not context.punctuation and is_counted(context.after)
-    if context.previous.lower() in _YEAR_CUES:
-        return say(numbers.year(value)) if not is_count or context.after == "people" else None
-    if is_count or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
-        return None
-    return say(numbers.year(value))
+    if not dated and not is_month(context.previous):
+        is_count = not context.punctuation and is_counted(context.after)
+        cued = context.previous.lower() in _YEAR_CUES
+        if is_count and not (cued and context.after == "people"):
+            return None
+        if not (cued or 1900 <= int(body) <= 2099 or _ERA.fullmatch(context.after)):
+            return None
+    return say(numbers.year(int(body)))
 
 
 @matching(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
 def zone_offset(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as UTC+5:30, GMT-3."""
     name, sign, hours, minutes = match.groups("0")
-    words = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
-    return say(f"{words} {numbers.cardinal(int(minutes))}" if int(minutes) else words)
+    behind = numbers.cardinal(int(minutes)) if int(minutes) else ""
+    return say(f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))} {behind}")
 
 
 def time(body: str, context: Context) -> Reading | None:
@@ -253,8 +246,7 @@ def dashed(body: str, context: Context) -> Reading | None:
     year = (parts.get("year") or "").lstrip("'")
     if not parts.get("day"):
         return say(f"{name} {numbers.year(int(year))}")
-    words = date(MONTHS.index(name) + 1, int(parts["day"]), year)
-    return say(words) if words else None
+    return _read(date(MONTHS.index(name) + 1, int(parts["day"]), year))
 
 
 def zone(body: str, context: Context) -> Reading | None:
@@ -310,6 +302,10 @@ def _half_follows(context: Context) -> bool:
     return not context.punctuation and bool(_HALF.fullmatch(context.after))
 
 
+def _read(words: str) -> Reading | None:
+    return say(words) if words else None
+
+
 def date(month: int, day: int, year_text: str) -> str:
     """Return a date in words; `year_text` may be empty. "" if the day does not exist."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
@@ -325,11 +321,10 @@ def date(month: int, day: int, year_text: str) -> str:
 
 def _year_range(match: re.Match[str], context: Context) -> Reading | None:
     first, last = int(match[1]), match[2]
-    if len(last) == 4 and (int(last) <= first or is_counted(context.after)):
+    is_year = len(last) == 4
+    if int(last) <= (first if is_year else first % 100) or (is_year and is_counted(context.after)):
         return None
-    if len(last) == 2 and int(last) <= first % 100:
-        return None
-    words = numbers.year(int(last)) if len(last) == 4 else numbers.two_figures(last)
+    words = numbers.year(int(last)) if is_year else numbers.two_figures(last)
     return say(f"{numbers.year(first)} to {words}")
 
 

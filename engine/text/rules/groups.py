@@ -234,10 +234,9 @@ def _parted(figures: str) -> str:
 
 
 def _is_quantity(body: str, context: Context) -> bool:
-    if body.endswith("000") and body[0] != "0":
-        return True
     one, two = context.previous.lower(), context.before_previous.lower()
-    if one in _COUNTING_VERBS and body[0] != "0" and len(body) <= _LONGEST_COUNT:
+    verb = one in _COUNTING_VERBS and len(body) <= _LONGEST_COUNT
+    if body[0] != "0" and (verb or body.endswith("000")):
         return True
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True

@@ -29,7 +29,6 @@ _NARROW: tuple[Rule, ...] = (
     *links.IDENTIFIERS, *dates.NAMED, money.code_per, *units.RATES, *links.RULES, *money.RULES,
     *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *abbreviations.RULES,
 )  # fmt: skip
-_WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
 _CODES = frozenset((*links.IDENTIFIERS, *links.RULES, *groups.RULES, figures.network))
 
@@ -60,16 +59,12 @@ def read(body: str, context: Context) -> Reading:
         or _range_of(body, context)
         or _pair(body, context)
         or _compound(body, context)
-        or _first_answer(_WIDE, body, context)
+        or _narrow(body, context, symbols.RULES)
         or Reading(())
     )
 
 
-def _narrow(body: str, context: Context) -> Reading | None:
-    return _first_answer(_NARROW, body, context)
-
-
-def _first_answer(rules: tuple[Rule, ...], body: str, context: Context) -> Reading | None:
+def _narrow(body: str, context: Context, rules: tuple[Rule, ...] = _NARROW) -> Reading | None:
     for rule in rules:
         if (answer := rule(body, context)) is not None:
             return replace(answer, is_code=True) if rule in _CODES else answer
@@ -139,11 +134,8 @@ def _pair(body: str, context: Context) -> Reading | None:
     match = _PAIR.fullmatch(body)
     if not match or not _has_figure(match[2]):
         return None
-    one = _first_answer(
-        (dates.zone, figures.decade, *units.RULES, *money.RULES),
-        match[1],
-        replace(context, punctuation="", following=match[2]),
-    )
+    before = replace(context, punctuation="", following=match[2])
+    one = _narrow(match[1], before, (dates.zone, figures.decade, *units.RULES, *money.RULES))
     other = one and _narrow(match[2], replace(context, past=(PreviousToken(match[1], ""),)))
     if not one or not other or not one.words:
         return None

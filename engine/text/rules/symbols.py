@@ -89,11 +89,9 @@ def operator(body: str, context: Context) -> Reading | None:
         return say("modulo")
     if body == "/" and context.after_number:
         return say("divided by")
-    if body == "/" and context.previous.isalpha() and len(context.previous) > 1:
-        return Reading(())
-    if body in ("<", ">", "^", "~", "/", "#") and not context.past:
-        return Reading(())
-    return say(words)
+    between_words = body == "/" and context.previous.isalpha() and len(context.previous) > 1
+    begins = body in ("<", ">", "^", "~", "/", "#") and not context.past
+    return Reading(()) if between_words or begins else say(words)
 
 
 @matching(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
@@ -144,11 +142,10 @@ def formula(body: str, context: Context) -> Reading | None:
     """Read tokens such as 2+2=4, x=5, 2*3, y=x^2, x<10, n-1."""
     if _LETTERS_PRODUCT.fullmatch(body):
         return say(_words(body, _FORMULA_SIGNS))
-    if _GENERIC.fullmatch(body):
+    signed = set(body) & set("+*×÷=^<>≤≥≠≈±√")  # else a date, a path, a range
+    if not signed or _GENERIC.fullmatch(body) or not _ARITHMETIC.fullmatch(body):
         return None
-    if not _ARITHMETIC.fullmatch(body) or not re.search(r"\d|[=<>]", body):
-        return None
-    if not set(body) & set("+*×÷=^<>≤≥≠≈±√"):  # only a slash or a dash: a date, a path, a range
+    if not re.search(r"\d|[=<>]", body):
         return None
     about = "about " if body[0] in "~≈" else ""
     return say(about + _words(body.lstrip("~≈"), _FORMULA_SIGNS))
