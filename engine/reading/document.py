@@ -18,12 +18,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from engine import sandbox
 from engine.errors import InvalidInput
 from engine.languages import ENGLISH, SPOKEN
 from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers import parse
 from engine.reading.parsers.blocks import Fault, Kind, title_of
-from engine.sandbox import run as sandbox
 from engine.text.tables import section
 from engine.translatable import Translatable
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,22 +18,16 @@ from tests.engine.llm.skills.asking import BERLIN, in_zone
 BEGAN = datetime(2026, 3, 1, 10, 15, tzinfo=UTC)
 
 
-def heard(reply: str, *, at: float = 2.0, each: float = 0.4, words: int | None = None):
-    """The words of a reply, one after the other; the first `words` of them."""
-    found, position = [], 0
-    for number, text in enumerate(reply.split()[:words]):
-        start = reply.index(text, position)
-        position = start + len(text)
-        begin = round(at + number * each, 3)
-        found.append(HeardWord(text, start, position, begin, round(begin + each, 3)))
-    return tuple(found)
-
-
 def turn(
     number: int, said: str, reply: str, *, start: float = 0.0, words: int | None = None
 ) -> Turn:
-    """A turn of which `words` words were heard (None = all)."""
-    told = heard(reply, at=start + 2.0, words=words)
+    """A turn of which `words` words were heard (None = all), each for half a second."""
+    found = list(re.finditer(r"\S+", reply))[:words]
+    times = [start + 2.0 + place / 2 for place in range(len(found))]
+    told = tuple(
+        HeardWord(each[0], *each.span(), at, at + 0.5)
+        for each, at in zip(found, times, strict=True)
+    )
     return Turn(
         number=number,
         ending=Ending.COMPLETE if words is None else Ending.INTERRUPTED_BY_ESCAPE,

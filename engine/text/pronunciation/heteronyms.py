@@ -7,7 +7,7 @@ where it is not known. It waits for more only where a rule of resources/text/hom
 at them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -66,7 +66,11 @@ class Place:
         self.clause = not sentence or sentence[-1].endswith(",")
         self.before = tuple(word.rstrip(_MARKS) for word in sentence)
         self.after = None if after is None else _plain(after.strip(_MARKS))
-        self.later = tuple(_within_sentence(later))
+        ends = [
+            number for number, word in enumerate(later, 1) if word[-1:] in tuple(_SENTENCE_MARKS)
+        ]
+        known = [word.rstrip(_MARKS).lower() for word in later[: ends[0] if ends else None]]
+        self.later = (*known, ".") if ends else tuple(known)
 
     def at(self, distance: int) -> str:
         """Return the word so many words before (1 = its neighbour); "" before the sentence."""
@@ -86,15 +90,6 @@ def _plain(word: str) -> str:
     return word.lower().replace("’", "'")
 
 
-def _within_sentence(words: Sequence[str]) -> Iterator[str]:
-    """Words in lower case without their marks, "." behind the last one of a sentence."""
-    for word in words:
-        yield word.rstrip(_MARKS).lower()
-        if word[-1:] in tuple(_SENTENCE_MARKS):
-            yield "."
-            return
-
-
 def sounds_like(
     before: Sequence[str], word: str, after: str | None, later: Sequence[str] = ()
 ) -> str:
@@ -106,11 +101,14 @@ def sounds_like(
     if lower not in _WORDS:
         return ""
     place = Place(before, after, later)
-    if sense := _listed_sense(word, place):
-        return _espeak_input(lower, sense)
-    if lower in _SINGLE:
+    holding = (str(rule["sense"]) for rule in _RULES.get(lower, ()) if _holds(rule, word, place))
+    sense = next(holding, "")
+    noun_only = lower in _RULES and f"{lower} n" in SOUNDS and f"{lower} v" not in SOUNDS
+    if not sense and noun_only:
+        sense = "n"
+    if not sense and lower in _SINGLE:
         return ""
-    sense = _irregular_sense(word, place) or ("v" if _is_verb(lower, place) else "n")
+    sense = sense or _irregular_sense(word, place) or ("v" if _is_verb(lower, place) else "n")
     return _espeak_input(lower, sense)
 
 
@@ -133,15 +131,6 @@ def _espeak_input(word: str, sense: str) -> str:
 
 
 # --------------------------------------------------------- senses by the rules of the table
-
-
-def _listed_sense(word: str, place: Place) -> str:
-    """Return the sense of the first matching rule, or "n" if only the noun has a listed sound."""
-    lower = word.lower()
-    for rule in _RULES.get(lower, ()):
-        if _holds(rule, word, place):
-            return str(rule["sense"])
-    return "n" if lower in _RULES and f"{lower} n" in SOUNDS and f"{lower} v" not in SOUNDS else ""
 
 
 def waits(before: Sequence[str], word: str, after: str, later: Sequence[str]) -> bool:

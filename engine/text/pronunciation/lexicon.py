@@ -27,12 +27,15 @@ def respelled(word: str, before: str = "", after: str | None = "", *, british: b
     before, following = base_letters(_key(before)), base_letters(_key(after or ""))
     following = following.removesuffix(_OWN)
     for ending in ("", _OWN, "'"):
+        if not word.endswith(ending):
+            continue
         base = word.removesuffix(ending)
-        if word.endswith(ending) and (
-            sounds := _in_phrase(base_letters(base), before, following, british)
-            or _sounds(base, british)
-        ):
-            return f"[[{with_s(sounds) if ending == _OWN else sounds}]]"
+        plain = base_letters(base)  # with its neighbour it may be a phrase: "Des Moines"
+        last = (_entry(f"{before} {plain}", british) if before else "").split()[-1:]
+        first = (_entry(f"{plain} {following}", british) if following else "").split()[:1]
+        for sounds in (*last, *first, _sounds(base, british)):
+            if sounds:
+                return f"[[{with_s(sounds) if ending == _OWN else sounds}]]"
     return ""
 
 
@@ -58,15 +61,6 @@ def base_letters(word: str) -> str:
 
 def _key(word: str) -> str:
     return word.lower().replace("’", "'")
-
-
-def _in_phrase(word: str, before: str, after: str, british: bool) -> str:
-    """Return the sounds of a word that belongs to its neighbour, as in "Des Moines"."""
-    if before and (sounds := _entry(f"{before} {word}", british)):
-        return sounds.split()[-1]
-    if after and (sounds := _entry(f"{word} {after}", british)):
-        return sounds.split()[0]
-    return ""
 
 
 @lru_cache(maxsize=4096)

@@ -169,7 +169,12 @@ def numeral(body: str, context: Context) -> Reading | None:
     ruler = owner.lower() in _RULERS
     is_counted = owner.lower() in _COUNTED
     before_verb = not context.punctuation and context.after.lower() in _WITH_PRONOUN
-    if _is_initial(body, context) or (body == "I" and (before_verb or not (ruler or is_counted))):
+    is_initial = (  # the D of "John D. Rockefeller"
+        (len(body) == 1 and context.punctuation == ".")
+        and context.after[:1].isupper()
+        and context.after.lower() not in SENTENCE_STARTERS
+    )
+    if is_initial or (body == "I" and (before_verb or not (ruler or is_counted))):
         return None
     if ruler or (not is_counted and len(body) > 1 and _is_namesake(context)):
         return say(f"the {numbers.ordinal(value)}{possessive}")
@@ -178,13 +183,6 @@ def numeral(body: str, context: Context) -> Reading | None:
     if not is_counted and (len(body) < 2 or value > 39 or owner.isupper()):
         return None
     return say(numbers.cardinal(value) + possessive)
-
-
-def _is_initial(body: str, context: Context) -> bool:
-    """Return whether the token is an initial, as the D of "John D. Rockefeller"."""
-    if len(body) > 1 or context.punctuation != ".":
-        return False
-    return context.after[:1].isupper() and context.after.lower() not in SENTENCE_STARTERS
 
 
 def _is_namesake(context: Context) -> bool:

@@ -196,11 +196,18 @@ class _Group(str):
         return said
 
 
-def form(pattern: str, said: str, flags: re.RegexFlag = re.NOFLAG) -> Rule:
+def form(
+    pattern: str,
+    said: str,
+    flags: re.RegexFlag = re.NOFLAG,
+    *,
+    when: Callable[[re.Match[str], Context], object] = lambda match, context: True,
+) -> Rule:
     """Return a rule that says an entire token by its groups: "{1:number} out of {2:number}"."""
 
-    def read(match: re.Match[str], context: Context) -> Reading:
-        return say(said.format(*map(_Group, (match[0], *match.groups("")))))
+    def read(match: re.Match[str], context: Context) -> Reading | None:
+        words = said.format(*map(_Group, (match[0], *match.groups(""))))
+        return say(words) if when(match, context) else None
 
     return matching(pattern, flags)(read)
 

@@ -13,6 +13,7 @@ from engine.text.unit_table import SIGNS
 
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|\d0)'?s"
+_MIXED_HYPHENED = r"([-+]?\d{1,3}[-–]([1-9]\d?)/([1-9]\d?))"
 _NUMBERED = words("figures", "numbered")
 PLACES = words("figures", "places")
 _STATUS = words("figures", "status")
@@ -20,6 +21,10 @@ _OPERATORS = frozenset("+-=*/^")
 _BEFORE_DECADES = frozenset("the early late mid my his her their your our in".split())
 _IDIOMS = section("figures", "idioms")
 VERSIONED = words("figures", "versioned")
+
+
+def _is_part(match: re.Match[str], context: Context) -> bool:
+    return int(match[2]) < int(match[3])
 
 
 def idiom(body: str, context: Context) -> Reading | None:
@@ -49,21 +54,6 @@ def fraction(match: re.Match[str], context: Context) -> Reading:
         return say(f"{numbers.cardinal(top)} {numbers.cardinal(bottom)}")
     part = _continued(top, bottom, context) or numbers.fraction(top, bottom)
     return say(("minus " if match[1] and not part.startswith("and ") else "") + part)
-
-
-@matching(r"([-+]?\d{1,3}[-–]([1-9]\d?)/([1-9]\d?))(%?)")
-def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
-    """Read tokens such as 1-1/2."""
-    is_part = int(match[2]) < int(match[3])
-    return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
-
-
-@matching(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})")
-def mixed_range(match: re.Match[str], context: Context) -> Reading | None:
-    """Read 2-1/4–2-1/2 as a range. 1–1/2 is one number."""
-    if match[1].isdecimal() and "-" not in match[2]:
-        return None
-    return say(f"{numbers.amount(match[1])} to {numbers.amount(match[2])}")
 
 
 @matching(rf"(\d*)([{_FRACTION_SIGNS}])")
@@ -96,13 +86,6 @@ def decade(match: re.Match[str], context: Context) -> Reading | None:
         if not cued and not re.fullmatch(_DECADE, context.previous):
             return None
     return say(numbers.decade(int(match[1]) or 2000))
-
-
-@matching(r"('?)0([1-9])")
-def elided_year(match: re.Match[str], context: Context) -> Reading | None:
-    """Read tokens such as '05."""
-    elided = match[1] or ("'" in context.opened and "'" not in context.punctuation)
-    return say(f"oh {numbers.digits(match[2])}") if elided else None
 
 
 @matching(r"\d{1,2}(?:,\d{1,2}){2,}|(\d),(\d)")
@@ -138,15 +121,6 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
 def boards(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as 2x4s, 2'x4's."""
     return say(f"{numbers.number(match[1])} by {numbers.plural(numbers.number(match[2]))}")
-
-
-@matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
-def scientific(match: re.Match[str], context: Context) -> Reading | None:
-    """Read 1.5e-3, but not the gate "4E5"."""
-    if context.previous.lower() in PLACES:
-        return None
-    exponent = numbers.number(match[2].lstrip("+"))
-    return say(f"{numbers.number(match[1])} times ten to the {exponent}")
 
 
 @matching(r"(\d{1,3})ers")
@@ -209,13 +183,23 @@ def version(match: re.Match[str], context: Context) -> Reading | None:
 
 
 RULES = (
-    idiom, network, version, decade, elided_year,
+    idiom, network, version, decade,
+    form(r"('?)0([1-9])", "oh {2:digits}", when=lambda match, context: (  # '05
+        match[1] or ("'" in context.opened and "'" not in context.punctuation)
+    )),
     form(r"(\d{1,3}(?:,?\d{3})*)(?:st|nd|rd|th)", "{1:ordinal}", re.IGNORECASE),  # 21st, 1,000th
     ordinals,
     form(r"(\d{1,3}\.\d+)/(\d{1,3})", "{1:number} out of {2:number}"),  # 8.5/10
     fraction,
     form(r"([1-9]/(?:2|4|8|16))-([1-9]\d)", "{1:amount} {2:number}"),  # a screw: 1/4-20
-    mixed_range, mixed_hyphened, mixed, scientific, listed,
+    form(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})", "{1:amount} to {2:amount}",
+         when=lambda match, _: not match[1].isdecimal() or "-" in match[2]),  # not one number
+    form(_MIXED_HYPHENED, "{1:amount}", when=_is_part),  # 1-1/2
+    form(_MIXED_HYPHENED + "%", "{1:amount} percent", when=_is_part),
+    mixed,
+    form(r"(-?\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})", "{1:number} times ten to the {2:number}",
+         when=lambda _, context: context.previous.lower() not in PLACES),  # but the gate "4E5"
+    listed,
     form(r"(\d+)x/(day|week|month|year|hour)", "{1:number} times per {2}", re.IGNORECASE),
     times, boards, members, thousands, many, numbered,
     form(rf"([-–+]?(?:{NUMBER}))", "{1:number}"),  # 5, -5, 1,234.5

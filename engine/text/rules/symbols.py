@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import replace
 
 from engine.text.rules import numbers
-from engine.text.rules.context import SCALES, Context, Reading, matching, say
+from engine.text.rules.context import SCALES, Context, Reading, form, matching, say
 from engine.text.rules.dates import LATE_DAY
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
@@ -106,12 +106,6 @@ def word(body: str, context: Context) -> Reading | None:
     if _GREEK.search(body) or _HUMPS.fullmatch(body):
         return None
     return Reading((body,)) if all(_is_of_word(char) for char in body) else None
-
-
-@matching(r"([A-DF])-")
-def grade(match: re.Match[str], context: Context) -> Reading | None:
-    """Read the grades A- and B-, but not the A- of "A- and B-levels"."""
-    return None if context.after in ("and", "or") else say(f"{match[1]} minus")
 
 
 @matching(_MOLECULE)
@@ -249,5 +243,7 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
 
 
 RULES = (
-    named, operator, flag, grade, molecule, word, logarithm, code_name, called, formula, anything,
+    named, operator, flag,
+    form(r"([A-DF])-", "{1} minus", when=lambda _, context: context.after not in ("and", "or")),
+    molecule, word, logarithm, code_name, called, formula, anything,
 )  # fmt: skip
