@@ -160,51 +160,54 @@ def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_
     }
 
 
-def test_a_table_that_only_places_the_text_on_a_page_is_read_as_text(tmp_path):
-    text = "<table><tr><td>Menu<td><h2>One</h2><p>First.<p>Second.<tr><td>Alone.</table>"
-    document = written(tmp_path, "a.html", text)
-    (found,) = texts(document, kinds=True).values()
-    assert found == ["Menu", "heading: One", "First.", "Second.", "Alone."]
-
-
-def test_of_a_page_with_a_main_part_only_that_is_read(tmp_path):
-    text = (
-        "<html lang=en><head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No"
-    )
-    document = written(tmp_path, "a.html", text)
-    assert (document.language, texts(document)) == ("en", {"T": ["Said."]})
-
-
-def test_code_is_announced_in_the_language_of_the_document(tmp_path):
-    document = written(tmp_path, "a.html", "<html lang='fr'><p>Voici.<pre>a\nb</pre>")
-    assert texts(document) == {"a": ["Voici.", "Code : 2 lignes."]}
-
-
-def test_markdown_is_read_without_its_marks(tmp_path):
-    document = written(
-        tmp_path,
-        "a.md",
-        "---\ntitle: x\n---\n# Title\n\n## One\nSome *emphasis*, `code` and\na [link](http://x.y).\n"
-        "\n```python\nx\n```\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted.\n",
-    )
-    assert texts(document) == {
-        "One": ["Title", "One", "Some emphasis, code and a link.", "Code."],
-        "Two": ["Two", "a; b", "1; 2", "Quoted."],
-    }
-
-
-def test_plain_text_is_read_by_paragraphs_and_chapters(tmp_path):
-    document = written(
-        tmp_path,
-        "a.txt",
-        "A Story\n\nCHAPTER I. Down\n\nA line that\nwas wrapped.\n\nAnother.\n\n"
-        "Chapter 2\n\nEnd.\n",
-    )
-    assert texts(document) == {
-        "a": ["A Story"],
-        "CHAPTER I. Down": ["CHAPTER I. Down", "A line that was wrapped.", "Another."],
-        "Chapter 2": ["Chapter 2", "End."],
-    }
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "a.html",  # a table that only places the text on a page
+            "<table><tr><td>Menu<td><h2>One</h2><p>First.<p>Second.<tr><td>Alone.</table>",
+            {"a": ["Menu", "heading: One", "First.", "Second.", "Alone."]},
+        ),
+        (
+            "a.html",
+            "<head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No",
+            {"T": ["Said."]},
+        ),
+        ("a.html", "<p>Menu</p><main hidden>A.</main><main>The text.</main>", {"a": ["The text."]}),
+        ("a.html", "<p>Menu</p><main></main><main>The text.</main>", {"a": ["The text."]}),
+        (
+            "a.html",
+            "<html lang='fr'><p>Voici.<pre>a\nb</pre>",
+            {"a": ["Voici.", "code: Code : 2 lignes."]},
+        ),
+        (
+            "a.md",
+            "---\ntitle: x\n---\n# Title\n\n## One\nSome *emphasis*, `code` and\na [link](http://x.y)."
+            "\n\n```python\nx\n```\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted.\n",
+            {
+                "One": [
+                    *("heading: Title", "heading: One", "Some emphasis, code and a link."),
+                    "code: Code.",
+                ],
+                "Two": ["heading: Two", "table: a; b", "table: 1; 2", "quote: Quoted."],
+            },
+        ),
+        (
+            "a.txt",
+            "A Story\n\nCHAPTER I. Down\n\nA line that\nwas wrapped."
+            "\n\nAnother.\n\nChapter 2\n\nEnd.",
+            {
+                "a": ["A Story"],
+                "CHAPTER I. Down": [
+                    *("heading: CHAPTER I. Down", "A line that was wrapped.", "Another."),
+                ],
+                "Chapter 2": ["heading: Chapter 2", "End."],
+            },
+        ),
+    ],
+)
+def test_pages_markdown_and_texts_are_read_by_chapters(name, text, expected, tmp_path):
+    assert texts(written(tmp_path, name, text), kinds=True) == expected
 
 
 def test_long_lines_of_a_text_are_paragraphs_and_a_long_text_is_divided(tmp_path):
@@ -225,12 +228,6 @@ def test_a_long_text_with_one_heading_is_read_to_its_end(tmp_path):
     document = written(tmp_path, "a.txt", "Preface\n\n" + "A line of words.\n\n" * 150_000 + "End.")
     last = document.chapter(len(document.chapter_titles) - 1)
     assert last.paragraphs[-1].text == "End."
-
-
-@pytest.mark.parametrize("first", ["<main hidden>Later.</main>", "<main></main>"])
-def test_a_main_part_without_text_does_not_hide_another_one(first, tmp_path):
-    document = written(tmp_path, "a.html", f"<p>Menu</p>{first}<main>The text.</main>")
-    assert texts(document) == {"a": ["The text."]}
 
 
 def word_document(path: Path, body: str) -> Document:

@@ -1,6 +1,7 @@
 """Documents made to do harm are refused with a reason, or cost no more than any other."""
 
 import os
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,16 +17,12 @@ from tests.help.machine.documents import Line, epub, package, pdf
 Make = Callable[[Path], Path]
 
 
-def _encrypted_member(folder: Path) -> Path:
-    path = epub(folder / "book.epub", {"a.xhtml": "<p>Text."})
-    content = bytearray(path.read_bytes())
+def _encrypted_member(content: bytes) -> bytes:
+    changed = bytearray(content)
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = content.find(signature)
-        while at >= 0:
-            content[at + flags] |= 1
-            at = content.find(signature, at + 4)
-    path.write_bytes(content)
-    return path
+        for found in re.finditer(re.escape(signature), content):
+            changed[found.start() + flags] |= 1
+    return bytes(changed)
 
 
 def _with(content: str, name: str) -> Make:
@@ -70,18 +67,18 @@ def _other_archive(folder: Path) -> Path:
     return folder / "book.epub"
 
 
-def _cut_archive(folder: Path) -> Path:
-    path = epub(folder / "book.epub", {"a.xhtml": "<p>Text."})
-    path.write_bytes(path.read_bytes()[:-100])
-    return path
+def _broken(change: Callable[[bytes], bytes]) -> Make:
+    def make(folder: Path) -> Path:
+        path = epub(folder / "book.epub", {"a.xhtml": "<p>Text."})
+        path.write_bytes(change(path.read_bytes()))
+        return path
+
+    return make
 
 
-def _wrong_checksum(folder: Path) -> Path:
-    path = epub(folder / "book.epub", {"a.xhtml": "<p>Text."})
-    content = path.read_bytes()
+def _wrong_checksum(content: bytes) -> bytes:
     at = content.index(b"PK\x03\x04", 10)
-    path.write_bytes(content[: at + 60] + b"\xff\xff\xff" + content[at + 63 :])
-    return path
+    return content[: at + 60] + b"\xff\xff\xff" + content[at + 63 :]
 
 
 def _encrypted_pdf(folder: Path) -> Path:
@@ -106,14 +103,14 @@ def _pipe(folder: Path) -> Path:
 REFUSED = [
     (lambda folder: epub(folder / "b.epub", {"a.xhtml": "<p>" + "a " * (20 << 20)}), "too large"),
     (_with(" " * (40 << 20), "OEBPS/content.opf"), "too large"),
-    (_encrypted_member, "password"),
+    (_broken(_encrypted_member), "password"),
     (_with(DRM, "META-INF/encryption.xml"), "DRM"),
     (_with("{}", "META-INF/license.lcpl"), "DRM"),
     (_with(package([]), "OEBPS/content.opf"), "damaged"),
     (_outside, "damaged"),
     (_other_archive, "not a document"),
-    (_cut_archive, "damaged"),
-    (_wrong_checksum, "damaged"),
+    (_broken(lambda content: content[:-100]), "damaged"),
+    (_broken(_wrong_checksum), "damaged"),
     (_file("a.pdf", b"%PDF-1.7\n" + os.urandom(2000)), "damaged"),
     (lambda folder: pdf(folder / "a.pdf", [[], [], []]), "pictures"),
     (_encrypted_pdf, "password"),

@@ -78,9 +78,7 @@ def test_only_a_word_that_may_begin_a_longer_name_waits():
     def spoken(paced: PacedText, text: str) -> str:
         return " ".join(word.spoken for word in paced.push(text).words)
 
-    assert (
-        spoken(PacedText(pacing=False, names=NAMES), "I met Siobhan today ") == "I met shiv"
-    )
+    assert spoken(PacedText(pacing=False, names=NAMES), "I met Siobhan today ") == "I met shiv"
     paced = PacedText(pacing=False, names=NAMES)
     assert spoken(paced, "A new way of New ") == "A new way of"
     assert spoken(paced, "York was ") == "nyork"
