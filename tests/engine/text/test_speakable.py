@@ -148,7 +148,7 @@ def first_undecided(tokens: list[tuple[int, int]], text: str) -> int:
     return max(sum(end <= certain for _, end in tokens) - 1, 0)
 
 
-def hold_back_is_at_most_one_token(text: str) -> None:
+def hold_back_is_at_most_one_token(text: str, language: str = ENGLISH) -> None:
     """When a token that is spoken is complete, every word that begins before that token is out, or
     before the first of its groups if it is figures in a row of groups, or of its range of days.
 
@@ -159,9 +159,9 @@ def hold_back_is_at_most_one_token(text: str) -> None:
     cells are read one by one.
     """
     tokens = [match.span() for match in re.finditer(r"\S+", text)]
-    everything = read(text)
+    everything = read(text, language=language)
     text += " "
-    speakable = Speakable()
+    speakable = Speakable(language)
     out: list[Word] = []
     position = 0
     written = [text[start:end] for start, end in tokens]

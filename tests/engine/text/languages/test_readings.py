@@ -15,7 +15,6 @@ from engine.languages import ENGLISH, SPOKEN
 from engine.resources import resource
 from engine.text.paced import PacedText
 from engine.text.pacing import CODE, FIGURE, NAME
-from engine.text.speakable import Speakable
 from engine.text.word import Word
 from tests.engine.text import test_speakable
 from tests.engine.text.test_speakable import MARKDOWNISH, pieces
@@ -83,9 +82,7 @@ def test_cut_anywhere_it_says_the_same(case, cuts):
 
 
 @OTHERS
-def test_at_most_one_word_is_held_back(language, monkeypatch):
-    monkeypatch.setattr(test_speakable, "read", lambda text: read(language, text))
-    monkeypatch.setattr(test_speakable, "Speakable", lambda: Speakable(language))
+def test_at_most_one_word_is_held_back(language):
     for text in TEXTS[language][::3]:
         test_speakable.hold_back_is_at_most_one_token(text)
 
