@@ -113,7 +113,8 @@ def _encode(
 
 
 def _marks(titles: Sequence[str], lengths: Sequence[int], sample_rate: int) -> list[Any]:
-    marks, start = [], 0
+    marks: list[Any] = []
+    start = 0
     for title, length in zip(titles, lengths, strict=True):
         place = {"id": len(marks), "start": start, "end": start + length}
         time_base = Fraction(1, sample_rate)

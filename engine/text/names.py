@@ -85,8 +85,11 @@ def read(text: str, on_error: OnError | None = None) -> Names:
     found: dict[tuple[str, str], Name] = {}
     first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
     mark = "\t" if "\t" in text else ";" if ";" in first else ","
-    quoting = csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
-    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=mark, quoting=quoting)
+    lines = io.StringIO(text.removeprefix("\ufeff"))
+    is_tabbed = mark == "\t"
+    rows = csv.reader(
+        lines, delimiter=mark, quoting=csv.QUOTE_NONE if is_tabbed else csv.QUOTE_MINIMAL
+    )
     is_first = True
     try:
         for row in rows:

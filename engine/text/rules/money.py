@@ -89,8 +89,8 @@ def per(body: str, context: Context) -> Reading | None:
     many = _PER_MANY.fullmatch(body)
     if many and (price := amount(many[1], replace(context, punctuation="/"))):
         count = many[2].rstrip("kKM")
-        words = f"per {numbers.number(count)} {_scale(many[2][len(count) :])}"
-        return Reading((*price.words, *words.split()))
+        behind = f"per {numbers.number(count)} {_scale(many[2][len(count) :])}"
+        return Reading((*price.words, *behind.split()))
     match = _PER.fullmatch(body)
     if not match:
         return None

@@ -218,8 +218,8 @@ def bearing(body: str, context: Context) -> Reading | None:
     match = _BEARING.fullmatch(body)
     if not match or not (match[2] or match[4]):
         return None
-    named = zip(match.groups(), ("degree", "minute", "second"), strict=False)
-    parts = [_counted(figure, name) for figure, name in named if figure]
+    names = zip(match.groups(), ("degree", "minute", "second"), strict=False)
+    parts = [_counted(figure, name) for figure, name in names if figure]
     return say(" ".join([*parts, _DIRECTIONS.get(match[4], "")]))
 
 
