@@ -68,7 +68,22 @@ class Boundaries:
         out: list[str | Formula] = []
         pending = delta
         while pending:
-            pending = self._step(pending, out)
+            if self.held:
+                self.held, pending = self.held + pending[0], pending[1:]
+            else:
+                pending = self._to_special(pending, out)
+            held = self.held
+            verdict = _judge(held, self._before) if held else Verdict.OPEN
+            if verdict is Verdict.OPEN:
+                continue
+            self.held = ""
+            if verdict is Verdict.CLOSED:
+                self._give(Formula(held), out)
+            elif verdict is Verdict.CLOSED_BEFORE:
+                self._give(Formula(held[:-1]), out)
+                pending = held[-1] + pending
+            else:
+                pending = self._refused(held, out) + pending
         return out
 
     def end(self) -> list[str | Formula]:
@@ -83,42 +98,20 @@ class Boundaries:
                 out += self.push(self._refused(held, out))
         return out
 
-    def _step(self, pending: str, out: list[str | Formula]) -> str:
-        """Process the beginning of the pending text; return the unprocessed rest."""
-        if not self.held:
-            special = _SPECIAL.search(pending)
-            plain = special.start() if special else len(pending)
-            if plain:
-                self._give(pending[:plain], out)
-            if special is None:
-                return ""
-            return self._on_special(pending[plain:], out)
-        self.held += pending[0]
-        return self._judged(pending[1:], out)
-
-    def _on_special(self, pending: str, out: list[str | Formula]) -> str:
-        char, rest = pending[0], pending[1:]
-        if char in "\n`":
+    def _to_special(self, pending: str, out: list[str | Formula]) -> str:
+        """Emit text up to a sign that may begin a formula, which is held; return the rest."""
+        special = _SPECIAL.search(pending)
+        plain = special.start() if special else len(pending)
+        if plain:
+            self._give(pending[:plain], out)
+        char = pending[plain : plain + 1]
+        if char and char in "\n`":
             self._code = char == "`" and not self._code
-        elif not self._code and self._before != "\\":
+        if char and (char in "\n`" or self._code or self._before == "\\"):
+            self._give(char, out)
+        else:
             self.held = char
-            return self._judged(rest, out)
-        self._give(char, out)
-        return rest
-
-    def _judged(self, rest: str, out: list[str | Formula]) -> str:
-        held, verdict = self.held, _judge(self.held, self._before)
-        if verdict is Verdict.OPEN:
-            return rest
-        self.held = ""
-        match verdict:
-            case Verdict.CLOSED:
-                self._give(Formula(held), out)
-                return rest
-            case Verdict.CLOSED_BEFORE:
-                self._give(Formula(held[:-1]), out)
-                return held[-1] + rest
-        return self._refused(held, out) + rest
+        return pending[plain + 1 :]
 
     def _refused(self, held: str, out: list[str | Formula]) -> str:
         """Emit as text the beginning that is not a formula; return the rest to search again."""

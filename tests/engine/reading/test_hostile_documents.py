@@ -247,17 +247,12 @@ def test_bookmarks_that_go_in_a_circle_or_nowhere_are_bounded(tmp_path):
     assert "Text of page 2." in _text(tmp_path / "b.pdf")
 
 
-def test_a_wrong_suffix_makes_no_difference(tmp_path):
+def test_a_wrong_suffix_or_a_link_makes_no_difference(tmp_path):
     book = epub(tmp_path / "book.pdf", {"a.xhtml": "<p>A book."})
-    assert _text(book) == "A book."
+    (tmp_path / "b.txt").symlink_to(book)
+    assert _text(book) == _text(tmp_path / "b.txt") == "A book."
     paper = pdf(tmp_path / "paper.txt", [[Line(72, 700, "A paper of one line.")]])
     assert _text(paper) == "A paper of one line."
-
-
-def test_a_link_to_a_document_is_read(tmp_path):
-    (tmp_path / "a.txt").write_text("Text.")
-    (tmp_path / "b.txt").symlink_to("a.txt")
-    assert _text(tmp_path / "b.txt") == "Text."
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,8 @@ def test_a_tenth_of_a_megabyte_without_a_space_comes_out_in_bearable_words():
 @pytest.mark.parametrize(
     "unit",
     [*r"( [ ]( * **a $ 1- 1/ .a a. 1, a@ http:// | - \frac{ ' &#1; I ٣ /a 1x 1,2 1.234".split(),
-     *"5- <5 Na ° a1".split(), "<a ", "12 ", "0123 "],
+     *"5- <5 Na ° a1".split(), "<a ", "12 ", "0123 ",
+     *"$$ \\( \\[ $x \\begin{ \\ ∑_{} ∫^{}".split(), "$5 + "],
 )  # fmt: skip
 def test_repeated_signs_take_no_more_than_linear_time(unit):
     text = unit * (10_000 // len(unit))
