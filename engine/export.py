@@ -129,19 +129,17 @@ WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
 
 def check_suffix(path: Path) -> None:
     """Raise InvalidInput if no format has the suffix of `path`."""
-    if path.suffix.lower() not in WRITERS:
-        suffix = path.suffix or path.name
-        message = Translatable("A conversation cannot be saved as '{suffix}'.", suffix=suffix)
-        raise InvalidInput(message, hint=suffix_hint(tuple(WRITERS)))
-
-
-def suffix_hint(known: Sequence[str]) -> Translatable:
-    """Return what to do where a file has none of these suffixes."""
-    return Translatable(
-        "Give the file a name that ends in {suffixes} or {suffix}.",
-        suffixes=", ".join(known[:-1]),
-        suffix=known[-1],
-    )
+    known = tuple(WRITERS)
+    if path.suffix.lower() not in known:
+        raise InvalidInput(
+            "A conversation cannot be saved as '{suffix}'.",
+            hint=Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(known[:-1]),
+                suffix=known[-1],
+            ),
+            suffix=path.suffix or path.name,
+        )
 
 
 def check_sound(path: Path) -> None:

@@ -16,7 +16,7 @@ import soundfile
 
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import Cancelled, InvalidInput
-from engine.export import suffix_hint, write_error
+from engine.export import write_error
 from engine.translatable import Translatable
 
 _BLOCK: Final = 1 << 16  # samples
@@ -45,9 +45,15 @@ class RecordedChapter:
 def check_suffix(path: Path) -> None:
     """Raise InvalidInput if no format has the suffix of `path`."""
     if path.suffix.lower() not in _FORMATS:
-        suffix = path.suffix or path.name
-        message = Translatable("A book cannot be saved as '{suffix}'.", suffix=suffix)
-        raise InvalidInput(message, hint=suffix_hint(SUFFIXES))
+        raise InvalidInput(
+            "A book cannot be saved as '{suffix}'.",
+            hint=Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(SUFFIXES[:-1]),
+                suffix=SUFFIXES[-1],
+            ),
+            suffix=path.suffix or path.name,
+        )
 
 
 def write_book(
