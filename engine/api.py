@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         pick_synthesiser,
     )
     from engine.doctor import diagnostics, examine
-    from engine.export.comparison import comparison_table, write_comparison
+    from engine.export import comparison_table, write_comparison
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
     from engine.licences import works
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
         serve_cluster,
     )
     from engine.settings_file import default_path as settings_path
-    from engine.text.names.entries import Name
+    from engine.text.names import Name
     from engine.tts.kokoro.learnt import choose as choose_learnt
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.voice_store import VoiceStore, preview_sentence

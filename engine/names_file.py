@@ -16,7 +16,7 @@ from filelock import FileLock
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 from engine.settings_file import LOCK_S, config_folder
-from engine.text.names.entries import MOST, Name, Names, checked, plain, read, written_out
+from engine.text.names import MOST, Name, Names, checked, plain, read, written_out
 from engine.translatable import Translatable
 from engine.typed_values import read_text
 

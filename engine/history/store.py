@@ -14,12 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from engine import settings_file
+from engine import export, settings_file
 from engine.characters import join_surrogates
 from engine.errors import InvalidInput
-from engine.export import documents
-from engine.export.conversation import Conversation
-from engine.export.documents import write_texts
+from engine.export import Conversation, write_texts
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, translate_errors
 from engine.history.subject import shorten, subject
@@ -198,7 +196,7 @@ class Store:
 
     def text(self, conversation: int, *, as_json: bool = False) -> str:
         """Return a conversation as text, or as JSON. InvalidInput for an unknown one."""
-        write = documents.as_json if as_json else documents.plain
+        write = export.as_json if as_json else export.plain
         return write(self.read(conversation))
 
     def ids(self) -> tuple[int, ...]:
@@ -300,7 +298,7 @@ def _unknown(conversation: int) -> InvalidInput:
     )
 
 
-_WRITERS = {".txt": documents.plain, ".md": documents.markdown}
+_WRITERS = {".txt": export.plain, ".md": export.markdown}
 SUFFIXES = (*_WRITERS, ".json")
 
 
@@ -333,7 +331,7 @@ def _as_text(store: Store, ids: tuple[int, ...], suffix: str) -> Iterator[str]:
 
 def _as_json(store: Store, ids: tuple[int, ...]) -> Iterator[str]:
     """Yield each conversation as JSON, as in an export of its own."""
-    yield f'{{"format": "rubato conversations", "version": {documents.VERSION}, "conversations": ['
+    yield f'{{"format": "rubato conversations", "version": {export.VERSION}, "conversations": ['
     for number, each in enumerate(ids):
-        yield (",\n" if number else "\n") + documents.as_json(store.read(each)).rstrip()
+        yield (",\n" if number else "\n") + export.as_json(store.read(each)).rstrip()
     yield "\n]}\n"

@@ -12,12 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
 import soundfile
 
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import Cancelled, InvalidInput
-from engine.export.documents import write_error
+from engine.export import write_error
 from engine.translatable import Translatable
 
 _BLOCK: Final = 1 << 16  # samples
@@ -65,9 +64,7 @@ def write_book(
     show: Callable[[float], None] = lambda share: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write the file in the format of its suffix. `show` gets the finished share. InvalidInput if
-    it cannot be written; Cancelled.
-    """
+    """Write the file in the form of its suffix; `show` gets the share. InvalidInput, Cancelled."""
     import av
 
     temporary = None
@@ -95,48 +92,41 @@ def _encode(
 ) -> None:
     import av
 
+    show, cancelled = watch
     name, codec, bit_rate, options = _FORMATS[suffix]
     lengths = [sum(soundfile.info(part).frames for part in each.parts) for each in chapters]
     sample_rate = soundfile.info(chapters[0].parts[0]).samplerate
     total = max(1, sum(lengths))
     with av.open(str(path), "w", format=name, options=options) as container:
         container.metadata.update({**metadata, "comment": SYNTHETIC})
-        rate = _rate(av.Codec(codec, "w").audio_rates or (), sample_rate)
+        # An encoder may have only some rates; its stream resamples frames of another one.
+        rates = av.Codec(codec, "w").audio_rates or ()
+        rate = min((rate for rate in rates if rate >= sample_rate), default=sample_rate)
         stream: Any = container.add_stream(codec, rate=rate, layout="mono")
         if bit_rate:
             stream.bit_rate = bit_rate
         container.set_chapters(_marks([each.title for each in chapters], lengths, sample_rate))
         done, time_base = 0, Fraction(1, sample_rate)
         for block in _blocks(chapters):
-            if watch[1]():
+            if cancelled():
                 raise Cancelled("The export was cancelled.")
             frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="s16", layout="mono")
             frame.sample_rate, frame.time_base, frame.pts = sample_rate, time_base, done
             container.mux(stream.encode(frame))
             done += len(block)
-            watch[0](done / total)
+            show(done / total)
         container.mux(stream.encode(None))
 
 
-def _rate(rates: Sequence[int], wanted: int) -> int:
-    """Return the rate for an encoder that has only these rates; empty = any. Frames of another rate
-    are resampled by its stream.
-    """
-    return min((rate for rate in rates if rate >= wanted), default=wanted)
-
-
 def _marks(titles: Sequence[str], lengths: Sequence[int], sample_rate: int) -> list[Any]:
-    ends = np.cumsum(lengths).tolist()
-    return [
-        {
-            "id": number,
-            "start": end - length,
-            "end": end,
-            "time_base": Fraction(1, sample_rate),
-            "metadata": {"title": title},
-        }
-        for number, (title, end, length) in enumerate(zip(titles, ends, lengths, strict=True))
-    ]
+    marks: list[Any] = []
+    start = 0
+    for title, length in zip(titles, lengths, strict=True):
+        place = {"id": len(marks), "start": start, "end": start + length}
+        time_base = Fraction(1, sample_rate)
+        marks.append(place | {"time_base": time_base, "metadata": {"title": title}})
+        start += length
+    return marks
 
 
 def _blocks(chapters: Sequence[RecordedChapter]) -> Iterator[Any]:

@@ -18,18 +18,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from engine import sandbox
 from engine.errors import InvalidInput
 from engine.languages import ENGLISH, SPOKEN
 from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers import parse
 from engine.reading.parsers.blocks import Fault, Kind, title_of
-from engine.sandbox import run as sandbox
 from engine.text.tables import section
 from engine.translatable import Translatable
 
 MOST_BYTES: Final = 400 << 20
 LONGEST_S: Final = 60.0  # for one request to the parser
 _KEPT: Final = 3  # chapters in memory
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 _FORMATS: Final = Translatable("Choose an EPUB, PDF, HTML, Markdown, DOCX or text file.")
 _FAULTS: Final[Mapping[str, tuple[Translatable, Translatable]]] = MappingProxyType(
     {
@@ -118,7 +119,8 @@ def open_document(path: Path, cancelled: Callable[[], bool] = lambda: False) -> 
 def _open(path: Path) -> FileIO:
     """Open a regular file of bounded size, however it is named. A pipe does not block."""
     try:
-        file = FileIO(path, opener=_opener)  # the child shares its position
+        # The child shares its position.
+        file = FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAIT))
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise InvalidInput(
             "The file '{name}' cannot be opened ({error}).",
@@ -135,10 +137,6 @@ def _open(path: Path) -> FileIO:
     if not status.st_size:
         raise InvalidInput("The file '{name}' is empty.", hint=_FORMATS, name=path.name)
     raise _fault(Fault.TOO_LARGE)
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _identity(file: FileIO) -> tuple[int, ...]:

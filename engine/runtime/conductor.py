@@ -14,7 +14,7 @@ from typing import assert_never
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
 from engine.errors import EngineError
-from engine.export.documents import write
+from engine.export import write
 from engine.llm.base import AssistantState
 from engine.messages import commands, events
 from engine.messages.commands import Command

@@ -13,7 +13,7 @@ from typing import assert_never
 from engine.asr.base import Transcript
 from engine.characters import join_surrogates
 from engine.errors import InvalidInput
-from engine.export.documents import check_suffix
+from engine.export import check_suffix
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer

@@ -62,7 +62,5 @@ def lets_go_on(text: str) -> bool:
 
 
 def halts(text: str) -> bool:
-    """Return whether the whole text asks for silence ("wait a moment"). Their length does not
-    distinguish such texts from nods.
-    """
+    """Return whether the whole text asks for silence ("wait a moment"), however long it is."""
     return _bare(text) in _HALTS

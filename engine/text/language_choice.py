@@ -20,6 +20,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _FOREIGN_LETTERS: Final = re.compile(r"[áéíóúüñçàèìòùâêîôûãõœëï¿¡]", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.!?…:]\s|\n")
 _UNSPOKEN: Final = ("de", "nl")  # like English rather than like the others: read as English
+_COMMON_WORDS: Final = {code: tables.words("languages", code) for code in SPOKEN}
 _ENOUGH: Final = 8  # words; then the likeliest language is chosen
 # Logarithms of likelihoods: what a common word of a language adds, and being the usual one; how far
 # the likeliest must be ahead, from two words on for the usual language and from three for others.
@@ -66,7 +67,8 @@ class LanguageChoice:
         if len(words) < 2:  # too little for a classifier
             holders = _holders(words[0])
             return holders[0] if len(holders) == 1 and holders[0] in self._possible else self._usual
-        if self._usual == ENGLISH and not _looks_foreign(self._text, words):
+        foreign = any(_holders(word) and ENGLISH not in _holders(word) for word in words)
+        if self._usual == ENGLISH and not foreign and not _FOREIGN_LETTERS.search(self._text):
             return ENGLISH  # without the classifier, no later than a voice needs two words
         scores = _scores(words)
         scores[self._usual] += _FAVOUR
@@ -83,12 +85,6 @@ def language_of(text: str, usual: str, possible: Sequence[str]) -> str:
     return choice.code or choice.of_whole(text)
 
 
-def _looks_foreign(text: str, words: Sequence[str]) -> bool:
-    """Whether a classifier has to look at it; few English texts need that."""
-    foreign = any(_holders(word) and ENGLISH not in _holders(word) for word in words)
-    return foreign or bool(_FOREIGN_LETTERS.search(text))
-
-
 def _scores(words: Sequence[str]) -> dict[str, float]:
     shares = {code: float(share) for code, share in _identifier().rank(" ".join(words))}
     shares[ENGLISH] += sum(shares[code] for code in _UNSPOKEN)
@@ -99,14 +95,9 @@ def _scores(words: Sequence[str]) -> dict[str, float]:
     return scores
 
 
-@cache
-def _common(code: str) -> frozenset[str]:
-    return tables.words("languages", code)
-
-
 def _holders(word: str) -> list[str]:
     """The languages of which this is a common word."""
-    return [code for code in SPOKEN if word in _common(code)]
+    return [code for code in SPOKEN if word in _COMMON_WORDS[code]]
 
 
 @cache

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from engine.characters import WholeCharacters
 from engine.languages import ENGLISH
 from engine.text.language_choice import LanguageChoice
-from engine.text.names.entries import Names
-from engine.text.names.replacing import NamedWords
+from engine.text.names import NamedWords, Names
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 
@@ -64,23 +63,18 @@ class PacedText:
 
     def end(self) -> Growth:
         """Return the words that were still held back."""
-        grown = self._grown(self._characters.end())
-        speakable = self._speakable or self._begin(self._choice.end())
-        words = self._named.push((*speakable.push(self._waiting), *speakable.end()))
-        return Growth(grown.text, (*grown.words, *self._paced([*words, *self._named.end()])))
+        return self._grown(self._characters.end(), ended=True)
 
-    def _grown(self, text: str) -> Growth:
+    def _grown(self, text: str, *, ended: bool = False) -> Growth:
         self._waiting += text
-        code = self._choice.push(text)
+        code = self._choice.push(text) or (self._choice.end() if ended else None)
         if code is None:
             return Growth(text, ())
-        speakable = self._speakable or self._begin(code)
-        waiting, self._waiting = self._waiting, ""
-        return Growth(text, self._paced(self._named.push(speakable.push(waiting))))
-
-    def _begin(self, code: str) -> Speakable:
-        self._speakable, self._named = Speakable(code), NamedWords(self._names, code)
-        return self._speakable
-
-    def _paced(self, words: Sequence[Word]) -> tuple[Word, ...]:
-        return tuple(words if self._pacing else (replace(word, pace=1.0) for word in words))
+        if self._speakable is None:
+            self._speakable, self._named = Speakable(code), NamedWords(self._names, code)
+        words = self._speakable.push(self._waiting) + (self._speakable.end() if ended else [])
+        self._waiting = ""
+        words = self._named.push(words) + (self._named.end() if ended else [])
+        if not self._pacing:
+            words = [replace(word, pace=1.0) for word in words]
+        return Growth(text, tuple(words))

@@ -98,9 +98,7 @@ class Pacing:
         return own
 
     def signs(self, text: str, *, closing: bool = False) -> None:
-        """Note the quotations and asides that signs begin or end. `closing`: the signs stand behind
-        a word.
-        """
+        """Note the quotations and asides that signs begin or, `closing` behind a word, end."""
         for char in text:
             if char in "()":
                 self._left["bracket"] = _LONGEST_BRACKET if char == "(" else 0
@@ -121,7 +119,8 @@ class Pacing:
         self._spelling = self._is_spelled(peeled)
         is_code = is_code or self._spelling or bool(_LETTERED.fullmatch(body))
         self._code = is_code or (self._code and body.isdecimal())
-        figure = any(char.isdigit() for char in body) or self._is_written_out(body)
+        is_written_out = self._english and bool(_WRITTEN_OUT.fullmatch(body.lower()))
+        figure = any(char.isdigit() for char in body) or is_written_out
         follows = self._address or self._figure
         self._address = body[:1].isupper() and follows and not self._sentence_start
         if self._code:
@@ -134,9 +133,7 @@ class Pacing:
         return min(paces)
 
     def _is_spelled(self, peeled: Peeled) -> bool:
-        """Return whether it is a single letter that is not a word: the first A or I of a spelling
-        has a comma.
-        """
+        """Return whether it is a letter and not a word: a spelling's first A or I has a comma."""
         if len(peeled.body) != 1 or not peeled.body.isupper():
             return False
         if not self._english:  # vowels are words: "E depois", "Y luego", "O homem"
@@ -144,9 +141,6 @@ class Pacing:
         if peeled.body == "I":
             return self._spelling
         return peeled.body != "A" or self._spelling or peeled.punctuation.endswith((",", ";", "-"))
-
-    def _is_written_out(self, body: str) -> bool:
-        return self._english and bool(_WRITTEN_OUT.fullmatch(body.lower()))
 
     def _is_new_name(self, body: str) -> bool:
         name = body.removesuffix("'s").casefold()

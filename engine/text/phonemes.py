@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.text.pronunciation import english
+from engine.text.pronunciation import english, heteronyms
 from engine.text.pronunciation.english import Spelling
 from engine.text.pronunciation.initialisms import letters
 from engine.text.pronunciation.respelling import split_phones
@@ -26,9 +26,7 @@ from engine.text.word import PHONES
 
 MARKS: Final = ".,?!"
 """Punctuation marks the voice was trained with; all others become one of these or nothing."""
-_MARK_OF: Final = {";": ",", ":": ",", "—": ",", "–": ",", "…": "."} | {
-    mark: mark for mark in MARKS
-}
+_MARK_OF: Final = dict(zip(";:—–…" + MARKS, ",,,,." + MARKS, strict=True))
 _STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question, "..." a full stop
 _VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
 _SYLLABIC: Final = "\u0329"
@@ -74,18 +72,14 @@ class Espeak:
     """Phones of a text from the bundled libespeak-ng."""
 
     def __init__(self, language: str = "en-us") -> None:
-        """Load the library (about 0.5 s) for a language as it calls them. ModelError when it cannot
-        be loaded.
-        """
+        """Load the library (0.5 s) for a language as it calls them. ModelError if it cannot be."""
         self._library = _load(language)
         self._glide = _GLIDES.get(language)
         self.english = language.startswith("en")
         self.british = self.english and not language.startswith("en-us")
 
     def groups(self, text: str) -> list[list[str]]:
-        """Return the phones in espeak's groups; espeak joins some short words ("of the") to one
-        group.
-        """
+        """Return the phones in espeak's groups; some short words ("of the") are one group."""
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
         if self.english:  # an r before a consonant: espeak writes it like the Spanish one
             phones = phones.replace("r", "ɹ")
@@ -133,16 +127,12 @@ class WordPhonemizer:
         ready = []
         while self._held and (ended or not self._waits(*self._held[0])):
             word, mark = self._held.popleft()
-            after = "" if mark or ended else None
-            if self._held and not mark:
-                after = self._held[0][0]
-            ready.append(self._give(word, after, mark))
+            after = self._held[0][0] if self._held else None if not ended else ""
+            ready.append(self._give(word, "" if mark else after, mark))
         return ready
 
     def _give(self, word: str, after: str | None, mark: str) -> PhonedWord:
-        """The phones of a word before another one; "" = before a mark or nothing, None = before one
-        that is not known.
-        """
+        """The phones of a word before another one ("" = a mark or nothing, None = unknown)."""
         spelling = self._spelling(word, after, self._later(0))
         if after and self._espeak.english:
             after = english.roughly(after, british=self._espeak.british)
@@ -163,8 +153,8 @@ class WordPhonemizer:
         if not self._espeak.english or not word:
             letters, phones = split_phones(word)
             return Spelling(letters, phones=phones)
-        before, british = tuple(self._passed), self._espeak.british
-        return english.spelling(before, word, after, british=british, later=later)
+        british = self._espeak.british
+        return english.spelling(self._passed, word, after, british=british, later=later)
 
     def _later(self, place: int) -> list[str]:
         """Return the held words from a place on, with their marks."""
@@ -175,18 +165,17 @@ class WordPhonemizer:
         """Return whether the words behind the first held word may decide its sense or, once speech
         has begun, change its sound.
         """
+        is_english = self._espeak.english
         if not word or PHONES in word or mark not in ("", ","):
             return False
         if mark or len(self._held) > 1:
             after = "" if mark else self._held[1][0]
-            before, later = tuple(self._passed), self._later(1)
-            return self._espeak.english and english.waits(before, word, after, later)
-        if self._espeak.english and english.depends(word):
-            return True
-        if self._espeak.english and self._given < _AUDIBLE_START:
-            return False
+            return is_english and heteronyms.waits(self._passed, word, after, self._later(1))
+        depends = is_english and english.depends(word)
+        if depends or (is_english and self._given < _AUDIBLE_START):
+            return depends
         spelling = self._spelling(word, None)
-        probes = _PROBES if self._espeak.english else _PROBES_ELSEWHERE
+        probes = _PROBES if is_english else _PROBES_ELSEWHERE
         return len({self._sound(spelling, probe) for probe in probes}) > 1
 
     def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
@@ -204,21 +193,13 @@ class WordPhonemizer:
         groups = self._espeak.groups(" ".join(words))
         if len(groups) == len(words):
             return tuple(groups[len(self._before)])
-        return self._counted(word, following, groups)
-
-    def _counted(self, word: str, following: str, groups: list[list[str]]) -> tuple[str, ...]:
-        """Like _among, when espeak joined words: the neighbours are cut off by the number of phones
-        they have alone, which joining does not change.
-        """
-        flat = [phone for group in groups for phone in group]
-        before = sum(self._alone(neighbour) for neighbour in self._before)
-        after = self._alone(following) if following else 0
-        if len(flat) - before - after == self._alone(word):
-            return tuple(flat[before : len(flat) - after])
-        return tuple(self._espeak.phones(word))
-
-    def _alone(self, text: str) -> int:
-        return len(self._espeak.phones(text))
+        # espeak joined words: cut the neighbours off by the number of phones that they have alone,
+        # which joining does not change.
+        flat, alone = [phone for group in groups for phone in group], self._espeak.phones(word)
+        before = sum(len(self._espeak.phones(neighbour)) for neighbour in self._before)
+        after = len(self._espeak.phones(following)) if following else 0
+        fits = len(flat) - before - after == len(alone)
+        return tuple(flat[before : len(flat) - after] if fits else alone)
 
 
 def split_mark(text: str) -> tuple[str, str]:
@@ -231,14 +212,9 @@ def split_mark(text: str) -> tuple[str, str]:
 
 
 def _without_edges(text: str) -> str:
-    """Strip everything but letters, figures and vowel signs at both ends; a final apostrophe
-    stays.
-    """
-    inner = [
-        place
-        for place, char in enumerate(text)
-        if char.isalnum() or unicodedata.category(char)[0] == "M"
-    ]
+    """Strip all but letters, figures and vowel signs at both ends; a final apostrophe stays."""
+    places = enumerate(text)
+    inner = [at for at, char in places if char.isalnum() or unicodedata.category(char)[0] == "M"]
     if not inner:
         return ""
     end = inner[-1] + 1

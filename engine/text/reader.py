@@ -13,16 +13,23 @@ from dataclasses import dataclass, replace
 from engine.languages import ENGLISH
 from engine.text.languages.readings import TableReadings
 from engine.text.pacing import FIGURE, Pacing
-from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, punctuation, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, PreviousToken, Reading
-from engine.text.rules.english import EnglishReadings
 from engine.text.rules.punctuation import DASHES, ELLIPSIS, Peeled
-from engine.text.stream.elements import LONGEST_S, TEXT, Block, Break, Element, Pause, Phrase
-from engine.text.stream.equations import Equation
+from engine.text.rules.readings import EnglishReadings
+from engine.text.stream.elements import (
+    LONGEST_S,
+    TEXT,
+    Block,
+    Break,
+    Element,
+    Equation,
+    Pause,
+    Phrase,
+)
 from engine.text.stream.tokens import Ahead
-from engine.text.word import Word
+from engine.text.word import Piece, Word
 
 _PRIMES = {'"': "″", "'": "′"}
 _LENGTH = re.compile(r"(?:[\d.]*['\"′″]?[x×])?[\d.'–/-]*[\d½¼¾⅛⅜⅝⅞]")
@@ -48,9 +55,8 @@ class _Held:
 
     @property
     def text(self) -> str:
-        return (
-            ("(" if "(" in self.peeled.opened else "") + self.peeled.body + self.peeled.punctuation
-        )
+        opened = "(" if "(" in self.peeled.opened else ""
+        return opened + self.peeled.body + self.peeled.punctuation
 
 
 class Reader:
@@ -148,8 +154,8 @@ class Reader:
 
     def _on_piece(self, piece: Piece) -> list[Word]:
         peeled = punctuation.peel(piece.text)
-        if self._english:
-            peeled = self._lengths(peeled)
+        for quote, prime in _PRIMES.items() if self._english else ():
+            peeled = self._length(peeled, quote, prime)
         if not peeled.body and self._is_series(peeled.punctuation):
             peeled = replace(peeled, body=ELLIPSIS, mark="," * peeled.punctuation.endswith(","))
         entry = _Held(piece.cut(len(peeled.opened)), peeled)
@@ -185,13 +191,8 @@ class Reader:
             return False
         return before.body in _BETWEEN_TERMS or (before.mark, dots[-1]) == (",", ",")
 
-    def _lengths(self, peeled: Peeled) -> Peeled:
-        """Straight quotes after a figure mean inches and feet, unless they close a quotation."""
-        for quote, prime in _PRIMES.items():
-            peeled = self._length(peeled, quote, prime)
-        return peeled
-
     def _length(self, peeled: Peeled, quote: str, prime: str) -> Peeled:
+        """Straight quotes after a figure mean inches and feet, unless they close a quotation."""
         elided = _ELIDED.fullmatch(peeled.body) and quote not in peeled.punctuation
         if quote in peeled.opened and not elided:
             self._quotes.add(quote)
@@ -205,8 +206,7 @@ class Reader:
         return replace(peeled, body=peeled.body + prime, punctuation=peeled.punctuation[1:])
 
     def _read_run(self, following: str) -> list[Word]:
-        """Read the held tokens: a code group by group, thousands as one number, others one by
-        one."""
+        """Read the held tokens: a code group by group, thousands as one number, or one by one."""
         run, self._run = self._run, []
         words: list[Word] = []
         entire = len(run) > 1
@@ -214,13 +214,11 @@ class Reader:
             texts = [entry.text for entry in run]
             context = Context(self._past)
             size = self._readings.code(texts, context, entire=entire)
-            for entry in run[: size - 1] if size else []:
+            for place, entry in enumerate(run[:size], 1):
                 said = tuple(self._readings.code_words(entry.text))
-                words += self._take(entry, Reading(said, ",", is_code=True))
-            if size:
-                said = tuple(self._readings.code_words(texts[size - 1]))
-                words += self._take(run[size - 1], Reading(said, is_code=True))
-            else:
+                mark = "," if place < size else None
+                words += self._take(entry, Reading(said, mark, is_code=True))
+            if not size:
                 size = self._readings.thousands(texts, context) or 1
                 entry = _joined(run[:size], self._readings.group_mark)
                 after = run[size].peeled.body if size < len(run) else following
@@ -332,8 +330,7 @@ def _joined(run: list[_Held], mark: str) -> _Held:
 
 
 def _spoken(word: str) -> list[str]:
-    """The letters of a word with its mark, in parts of a manageable length; none if it has no
-    letters."""
+    """The letters of a word with its mark, in parts of a manageable length, if it has letters."""
     body = word.rstrip(_MARKS)
     letters = symbols.speakable_letters(body)
     if not letters:

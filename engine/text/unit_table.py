@@ -44,15 +44,13 @@ class Unit:
 def _unit(pint: str, entry: Mapping[str, str]) -> Unit:
     """A row of the table."""
     singular = entry.get("singular", pint.replace("_", " "))
-    also, typed, signs = (_listed(entry.get(key, "")) for key in ("also", "typed", "signs"))
+    also, typed, signs = (
+        tuple(filter(None, entry.get(key, "").split(", "))) for key in ("also", "typed", "signs")
+    )
     for power in _POWERS.keys() & entry.keys():
         typed = tuple(form.format(entry[power]) for form in _POWERS[power])
     plural = entry.get("plural", f"{singular}s")
     return Unit(pint, singular, plural, also, typed, signs, entry.get("read", ""))
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(text.split(", ")) if text else ()
 
 
 # How people type them.

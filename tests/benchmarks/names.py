@@ -32,7 +32,7 @@ from engine.audio.base import Pcm
 from engine.languages import ENGLISH
 from engine.resources import resource
 from engine.settings import SpeechSettings
-from engine.text.names.entries import Name, Names
+from engine.text.names import Name, Names
 from engine.text.paced import PacedText
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.voices import say, words_wrong

@@ -6,7 +6,7 @@ import pytest
 from engine import names_file
 from engine.errors import InvalidInput, SettingsError
 from engine.names_file import add, in_force, load, remove
-from engine.text.names.entries import MOST, Name, read, written_out
+from engine.text.names import MOST, Name, read, written_out
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from engine.errors import RecogniserError
 from engine.languages import ENGLISH, SPOKEN, of_system
 from engine.names_file import in_force
 from engine.settings import RecogniserSettings
-from engine.text.names.entries import Names
+from engine.text.names import Names
 
 NAME = "whisper"
 PARTIAL_SAMPLES = 700 * SAMPLE_RATE // 1000  # new audio before the text so far is decoded again

@@ -10,7 +10,7 @@ from engine.errors import InvalidInput
 from engine.llm.base import ForgetSound, LearnSound, Role
 from engine.llm.skills.matching.fillings import alternatives, is_word
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
-from engine.text.names.entries import Name, checked
+from engine.text.names import Name, checked
 
 _MOST_WORDS = 4
 _NAME = re.compile(r"\b[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")

@@ -43,9 +43,7 @@ class Archive:
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """Return the content of a member; empty if there is none. UnreadableDocument if it is
-        encrypted, damaged or too large.
-        """
+        """Return the content of a member, empty if there is none. UnreadableDocument."""
         if name not in self._names:
             return b""
         try:

@@ -1,4 +1,4 @@
-"""The result of every parser: an outline, and the paragraphs of one chapter."""
+"""The result of every parser: an outline, and the paragraphs of one chapter in sentences."""
 
 import re
 import unicodedata
@@ -14,6 +14,15 @@ MOST_WORD: Final = 400  # characters without a space
 MOST_PARAGRAPH: Final = 3_000  # characters
 _SPACES = re.compile(r"[\s\u200b\ufeff]+")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s")
+_END: Final = re.compile(r".*[.!?…。！？][\"'”’»)\]]*")
+# Words with a full stop that do not end a sentence: titles, references, single letters, dates.
+_ABBREVIATION: Final = re.compile(
+    r"[(\[\"'“‘«]*(?:(?:[^\W\d_]\.)+|\d{1,2}\.|mrs?\.|ms\.|dr\.|prof\.|st\.|sr\.|sra\.|jr\.|vs\.|cf\.|al\.|etc\.|"
+    r"no\.|nr\.|fig\.|figs\.|eq\.|eqs\.|sec\.|ch\.|p\.|pp\.|vol\.|ed\.|eds\.|approx\.|bzw\.|ca\.|art\.|"
+    r"dott\.|sig\.|mme\.|mlle\.|gen\.|col\.|capt\.|lt\.|rev\.|hon\.|inc\.|ltd\.|co\.|dept\.)",
+    re.IGNORECASE,
+)
+_START: Final = re.compile(r"[\W_]*[A-ZÀ-ÖØ-Þ\d]|[\W_]*[^\W\d_a-zß-öø-ÿ]|[^\w\s]+$")
 
 
 class Fault(StrEnum):
@@ -109,3 +118,16 @@ def _pieces(text: str) -> Iterator[str]:
         text = text[cut:]
     if text:
         yield text
+
+
+def sentences(text: str) -> tuple[tuple[int, int], ...]:
+    """Return the sentences of a text as (first word, word after the last) of text.split()."""
+    words = text.split()
+    ranges = []
+    start = 0
+    for end, word in enumerate(words, 1):
+        ends = _END.fullmatch(word) and not _ABBREVIATION.fullmatch(word.rstrip("\"'”’»)]"))
+        if end == len(words) or (ends and _START.match(words[end])):
+            ranges.append((start, end))
+            start = end
+    return tuple(ranges)

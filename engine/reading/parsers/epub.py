@@ -10,22 +10,13 @@ from typing import Final
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
+from engine.reading.parsers import blocks
 from engine.reading.parsers.archive import Archive, decode
-from engine.reading.parsers.blocks import (
-    MOST_CHAPTERS,
-    Block,
-    Fault,
-    Kind,
-    Outline,
-    Parsed,
-    UnreadableDocument,
-    title_of,
-)
+from engine.reading.parsers.blocks import Block, Fault, Kind, Parsed, UnreadableDocument, title_of
 from engine.reading.parsers.html import Page, parse_tree
 
-_FONT_OBFUSCATION: Final = (
-    "http://www.idpf.org/2008/embedding",
-    "http://ns.adobe.com/pdf/enc#rc",
+_FONT_OBFUSCATION: Final = frozenset(
+    ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
 )
 _SPARSE: Final = 4  # files of the spine for each entry: with more, the table leaves files out
 _TOP: Final = 8_000  # characters of a file in which its title stands
@@ -50,14 +41,16 @@ class _Book:
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._refuse_protected()
+        encrypted = self._tree("META-INF/encryption.xml").iter("encryptionmethod")
+        methods = {each.get("algorithm", "").lower() for each in encrypted}
+        if "META-INF/license.lcpl" in archive or methods - _FONT_OBFUSCATION:
+            raise UnreadableDocument(Fault.COPY_PROTECTED)
         container = self._tree(MAIN).find(".//rootfile")
         package = "" if container is None else container.get("full-path", "")
-        self._package = self._tree(package)
-        folder = posixpath.dirname(package)
-        items = list(self._package.iter("item"))
+        root, folder = self._tree(package), posixpath.dirname(package)
+        items = list(root.iter("item"))
         paths = {each.get("id"): _path(folder, each.get("href", "")) for each in items}
-        spine = [each for each in self._package.iter("itemref") if each.get("linear") != "no"]
+        spine = [each for each in root.iter("itemref") if each.get("linear") != "no"]
         found = (paths.get(each.get("idref"), "") for each in spine)
         self._files = list(dict.fromkeys(path for path in found if path in archive))
         if not self._files:
@@ -66,26 +59,21 @@ class _Book:
         ncx = "application/x-dtbncx+xml"
         tables += [each for each in items if each.get("media-type") == ncx]
         self._starts = self._chapter_starts([paths[each.get("id")] for each in tables])
-
-    @property
-    def outline(self) -> Outline:
-        return Outline(
-            tuple(start.title for start in self._starts),
-            *(_text(self._package.find(f".//{name}")) for name in ("title", "creator", "language")),
-        )
+        facts = (_text(root.find(f".//{name}")) for name in ("title", "creator", "language"))
+        self.outline = blocks.Outline(tuple(start.title for start in self._starts), *facts)
 
     def chapter(self, index: int) -> list[Block]:
         """Return the paragraphs from the start of a chapter to the start of the next one."""
         start = self._starts[index]
         end = [*self._starts, _Entry("", len(self._files))][index + 1]
-        blocks: list[Block] = []
+        found: list[Block] = []
         for number in range(start.file, min(end.file + bool(end.fragment), len(self._files))):
             text = self._content(self._files[number])
             page = Page(parse_tree(text, is_html=True), {start.fragment, end.fragment} - {""})
             first = self._position(index, page) if number == start.file else 0
             last = self._position(index + 1, page) if number == end.file else len(page.blocks)
-            blocks += page.blocks[first:last]
-        return blocks
+            found += page.blocks[first:last]
+        return found
 
     def _position(self, index: int, page: Page) -> int:
         """Return where a chapter begins in its file. One whose element is missing begins with the
@@ -96,11 +84,11 @@ class _Book:
         missing = len(page.blocks) if follows and start.fragment else 0
         return page.marks.get(start.fragment, missing)
 
-    def _content(self, name: str) -> str:
-        return decode(self._archive.read(name))
-
     def _tree(self, name: str) -> Element:
         return parse_tree(self._content(name))
+
+    def _content(self, name: str) -> str:
+        return decode(self._archive.read(name))
 
     def _chapter_starts(self, tables: list[str]) -> list[_Entry]:
         """Return the chapters of the table of contents: its first levels, and deeper entries that
@@ -138,13 +126,7 @@ class _Book:
             number = numbers.get(_path(posixpath.dirname(table), path))
             if title and number is not None:
                 entries.append(_Entry(title, number, fragment, depth))
-        return entries[:MOST_CHAPTERS]
-
-    def _refuse_protected(self) -> None:
-        encrypted = self._tree("META-INF/encryption.xml").iter("encryptionmethod")
-        methods = [each.get("algorithm", "").lower() for each in encrypted]
-        if "META-INF/license.lcpl" in self._archive or set(methods) - set(_FONT_OBFUSCATION):
-            raise UnreadableDocument(Fault.COPY_PROTECTED)
+        return entries[: blocks.MOST_CHAPTERS]
 
 
 def _path(folder: str, link: str) -> str:

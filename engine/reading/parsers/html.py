@@ -76,9 +76,7 @@ class _TreeBuilder(HTMLParser):
 
 
 def parse_tree(text: str, *, is_html: bool = False) -> Element:
-    """Return the root of a file. Names are in lower case, those of elements without a prefix. In
-    HTML some elements have no end.
-    """
+    """Return the root of a file, with names in lower case and without the prefix of elements."""
     builder = _TreeBuilder(is_html=is_html)
     builder.feed(_DECLARATIONS.sub("", text, count=1))
     builder.close()
@@ -106,7 +104,9 @@ class Page:
         for name in (element.get("id", ""), element.get("name", "") if tag == "a" else ""):
             if name in self._ids:
                 self.marks.setdefault(name, len(self.blocks))
-        if tag in _UNREAD or _is_skipped(element):
+        notes = _NOTES.search(f"{element.get('epub:type', '')} {element.get('role', '')}")
+        hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
+        if tag in _UNREAD or hidden or notes:
             pass
         elif formula := element.get("alttext"):
             self._text.append(f" {formula} ")
@@ -156,9 +156,3 @@ class Page:
         self._text = []
         if text:
             self.blocks.append(Block(around.kind, text, around.level))
-
-
-def _is_skipped(element: Element) -> bool:
-    names = f"{element.get('epub:type', '')} {element.get('role', '')}"
-    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
-    return hidden or bool(_NOTES.search(names))

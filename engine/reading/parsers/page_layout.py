@@ -1,4 +1,6 @@
-"""The order in which the text of a page is read: running heads out, columns one after another.
+"""The text of pages in reading order: running heads out, columns one after another, their lines as
+paragraphs. Hyphens at line ends are joined, a paragraph continues over columns and pages; captions
+and notes do not interrupt it.
 
 Coordinates are PDF's: points, y rises from the bottom of the page.
 """
@@ -7,11 +9,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Final, NamedTuple
+
+from engine.reading.parsers.blocks import Block, Kind
 
 _EDGE: Final = 0.12  # of the height of the text: running heads stand there
 _FEW: Final = 3  # pieces: a page with so few has no running heads
@@ -25,6 +29,16 @@ _ROW: Final = 0.5  # of the size: raised and lowered text is on the line, the ne
 _NEAR: Final = 0.12  # of the size: no space between two pieces
 _TRIES: Final = 40  # places of a gutter, those first that fewest lines cross
 _PLACES: Final = range(24, 97)  # of a gutter, in 120ths of the width
+
+_CAPTION: Final = re.compile(
+    r"(?:fig(?:ure)?|table|abb(?:ildung)?|tabelle|tab|algorithm|listing)\.?\s*\d", re.IGNORECASE
+)
+_LIST_ITEM: Final = re.compile(r"[•▪●◦–—-]\s|\[\d+\]\s|\(?(?:\d{1,2}|[a-z])[.)]\s")
+_NUMBERED: Final = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+[A-Z]")
+_NUMBER: Final = re.compile(r"[\W\d_]*(?:[ivxlc]+[\W\d_]*)?")
+_ENDED: Final = re.compile(r"[.!?:…][\"'”’)\]]*\s*$")
+_HYPHEN: Final = re.compile(r"[^\W\d_][-‐]$")
+_MOST_HEADING: Final = 150  # characters
 
 
 class Piece(NamedTuple):
@@ -79,9 +93,7 @@ def arrange(pages: Mapping[int, Sequence[Piece]]) -> dict[int, list[Column]]:
 
 
 def _heads(pieces: Sequence[Piece]) -> dict[int, tuple[str, int]]:
-    """Return what may be running heads: by their identity, their text without digits, and their
-    height to some points.
-    """
+    """Return possible running heads by identity: their text without digits, and rough height."""
     if len(pieces) <= _FEW:
         return {}
     bottom, top = min(each.base for each in pieces), max(each.base for each in pieces)
@@ -120,7 +132,8 @@ def _columns(pieces: Sequence[Piece], usual: float | None = None) -> Iterator[Co
     if gutter is None:
         yield _column(pieces)
         return
-    overhang = _OVERHANG * _width(pieces)
+    width = max(each.right for each in pieces) - min(each.left for each in pieces)
+    overhang = _OVERHANG * width
 
     def is_across(piece: Piece) -> bool:
         return piece.left < gutter - overhang and piece.right > gutter + overhang
@@ -132,10 +145,6 @@ def _columns(pieces: Sequence[Piece], usual: float | None = None) -> Iterator[Co
             continue
         yield from _columns([each for each in beside if each.left + each.right <= 2 * gutter])
         yield from _columns([each for each in beside if each.left + each.right > 2 * gutter])
-
-
-def _width(pieces: Sequence[Piece]) -> float:
-    return max(each.right for each in pieces) - min(each.left for each in pieces)
 
 
 def _gutter(pieces: Sequence[Piece]) -> float | None:
@@ -151,9 +160,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
 
 
 def _is_gutter(pieces: Sequence[Piece], at: float, crossing: int) -> bool:
-    """Return whether prose stands on both sides of a place, at the same height, and more than a few
-    lines between those that cross it.
-    """
+    """Return whether prose, not a few lines between those that cross it, is on both sides."""
     sides = (
         join_lines([each for each in pieces if each.right <= at + 1]),
         join_lines([each for each in pieces if each.left >= at - 1]),
@@ -178,10 +185,107 @@ def join_lines(pieces: Sequence[Piece]) -> list[Piece]:
             rows[-1].append(piece)
         else:
             rows.append([piece])
-    return [_joined(sorted(row, key=lambda each: each.left)) for row in rows]
+    lines = []
+    for row in rows:
+        row.sort(key=lambda each: each.left)
+        main = max(row, key=lambda each: each.width)
+        line = reduce(Piece.joined, row)
+        lines.append(line._replace(base=main.base, size=main.size, bold=main.bold))
+    return lines
 
 
-def _joined(row: Sequence[Piece]) -> Piece:
-    main = max(row, key=lambda each: each.width)
-    line = reduce(Piece.joined, row)
-    return line._replace(base=main.base, size=main.size, bold=main.bold)
+# ---------------------------------------------------------------------- paragraphs
+
+
+@dataclass(frozen=True)
+class Flowed:
+    """A paragraph and the page on which it begins. `size`: of its font, points."""
+
+    block: Block
+    page: int
+    size: float
+
+
+def flow(pages: Mapping[int, Sequence[Column]]) -> list[Flowed]:
+    """Return the paragraphs of pages in reading order."""
+    lines = [line for columns in pages.values() for column in columns for line in column.lines]
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    body = max(sizes, key=sizes.__getitem__, default=0.0)
+    # Words with a hyphen inside a line keep theirs at the end of one.
+    words = {word.casefold() for line in lines for word in re.findall(r"\w+[-‐]\w+", line.text)}
+    result: list[Flowed] = []
+    held: list[Flowed] = []  # captions and notes that stand inside a paragraph
+    for page in sorted(pages):
+        for run in (run for column in pages[page] for run in _runs(column)):
+            flowed = Flowed(_block(run, body, words), page, median(line.size for line in run))
+            text, last = flowed.block.text, result[-1] if result else None
+            if sum(map(str.isalpha, text)) < 2 or _NUMBER.fullmatch(text):
+                continue  # the number of a page, or part of a formula
+            if last is None or last.block.kind is Kind.HEADING or _ENDED.search(last.block.text):
+                result += [*held, flowed]
+                held = []
+            elif flowed.block.kind is Kind.TEXT and re.match(r"[a-zà-ÿ(,;]", text):
+                text = _join(last.block.text, text, words)
+                result[-1] = replace(last, block=replace(last.block, text=text))
+            elif _CAPTION.match(text) or flowed.size < 0.93 * body:
+                held.append(flowed)
+            else:
+                result += [*held, flowed]
+                held = []
+    return [*result, *held]
+
+
+def _runs(column: Column) -> list[list[Piece]]:
+    """Divide the lines of a column at larger gaps, indents, short last lines, and new fonts."""
+    lines = column.lines
+    gaps = [above.base - below.base for above, below in pairwise(lines)]
+    usual = median(gaps) if gaps else 0.0
+    runs = [[lines[0]]]
+    for (above, below), gap in zip(pairwise(lines), gaps, strict=True):
+        if gap > 1.4 * usual or _begins_paragraph(above, below, column, runs[-1]):
+            runs.append([below])
+        else:
+            runs[-1].append(below)
+    return runs
+
+
+def _begins_paragraph(above: Piece, below: Piece, column: Column, run: Sequence[Piece]) -> bool:
+    size, ended = above.size, bool(_ENDED.search(above.text))
+    if abs(below.size - size) > 0.12 * size:
+        return True
+    if above.bold != below.bold and all(line.bold for line in run):
+        return True
+    if _LIST_ITEM.match(below.text) and not _HYPHEN.search(above.text):
+        return ended or below.left <= run[0].left + 1
+    first = len(run) == 1
+    indent = below.left - min(above.left, column.left if first else above.left)
+    if 0.6 * size < indent < 5 * size and (ended or not first):
+        return True
+    return ended and above.right < column.right - max(2 * size, 0.08 * column.width)
+
+
+def _block(run: Sequence[Piece], body: float, words: set[str]) -> Block:
+    text = run[0].text
+    for line in run[1:]:
+        text = _join(text, line.text, words)
+    size = median(line.size for line in run)
+    if len(text) > _MOST_HEADING or text.endswith((".", ",", ";")) or not text[:1].isalnum():
+        return Block(Kind.TEXT, text)
+    numbered = _NUMBERED.match(text) and size >= 0.95 * body and len(text) < 80
+    striking = size > 1.12 * body or all(line.bold for line in run) or numbered
+    if not striking or _CAPTION.match(text):
+        return Block(Kind.TEXT, text)
+    return Block(Kind.HEADING, text, 1 if size > 1.3 * body else 2)
+
+
+def _join(text: str, more: str, words: set[str]) -> str:
+    """Join two lines; a word that was divided at the end of the first one becomes whole."""
+    if not _HYPHEN.search(text):
+        return f"{text} {more}"
+    if not more[:1].islower():
+        return text + more
+    head, tail = re.findall(r"\w+", text)[-1], re.match(r"\w+", more)
+    compound = f"{head}-{tail[0] if tail else ''}".casefold()
+    return text + more if compound in words else text[:-1] + more

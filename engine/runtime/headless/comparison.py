@@ -15,7 +15,7 @@ import numpy as np
 from engine import systems
 from engine.audio.base import Loudspeaker
 from engine.errors import DeviceError, EngineError, InvalidInput
-from engine.export.comparison import write_comparison
+from engine.export import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import Clock

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import DeviceError, EngineError, InvalidInput
-from engine.export.documents import check_sound, check_suffix, write_error
+from engine.export import check_sound, check_suffix, write_error
 from engine.messages.events import (
     Event,
     Failed,

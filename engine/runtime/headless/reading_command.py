@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from engine import settings_file
 from engine.errors import Cancelled, InvalidInput
-from engine.export.documents import write_error
+from engine.export import write_error
 from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.audiobook import RecordedChapter, check_suffix, write_book
 from engine.reading.document import Document

@@ -23,7 +23,7 @@ import soundfile
 from engine.atomic_write import replacement
 from engine.audio.base import Pcm
 from engine.errors import Cancelled, EngineError, InvalidInput
-from engine.export.documents import write_error
+from engine.export import write_error
 from engine.messages.reading import Chapter, Place
 from engine.reading.parsers.blocks import Kind
 from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, SpeechRequest

@@ -21,7 +21,7 @@ from engine.atomic_write import replacement
 from engine.audio.base import Loudspeaker, Pcm
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import DeviceError, InvalidInput, ModelError
-from engine.export.documents import check_sound, write_error
+from engine.export import check_sound, write_error
 from engine.languages import SPOKEN
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import (

@@ -21,7 +21,7 @@ from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, Time
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
 from engine.settings import SLOWEST, SettingKey, Settings, value_of
-from engine.text.names.entries import Name, Names
+from engine.text.names import Name, Names
 
 # The settings that actions change, in the order of restoring: a voice changes its rate too.
 _KEYS: dict[str, set[type[llm.Action]]] = {

@@ -23,7 +23,7 @@ from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.settings import SettingKey
-from engine.text.names.entries import Name, checked
+from engine.text.names import Name, checked
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, check_length, nothing_to_say
 from engine.text.word import Word

@@ -12,7 +12,7 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEnded, SpeechResumed, SpeechStarted
-from engine.export.conversation import Conversation
+from engine.export import Conversation
 from engine.llm.base import Action
 from engine.messages.commands import NewConversation
 from engine.messages.events import ReplyRetracted

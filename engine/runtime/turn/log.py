@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from engine.export.conversation import Conversation
+from engine.export import Conversation
 from engine.languages import ENGLISH, SPOKEN, of_system
 from engine.llm.base import AssistantState, Message, Role, last_language
 from engine.messages.conversations import ReplayEnded, Turn, WordReplayed

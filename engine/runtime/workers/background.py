@@ -12,8 +12,7 @@ from typing import assert_never
 
 from engine.audio.clips.clip import inspect
 from engine.errors import Cancelled, ModelError
-from engine.export.conversation import Conversation
-from engine.export.documents import write
+from engine.export import Conversation, write
 from engine.messages import voices
 from engine.messages.commands import AddVoice, CancelClip
 from engine.messages.events import ClipInspected, Notice

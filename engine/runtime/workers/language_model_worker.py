@@ -25,7 +25,7 @@ from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import AUTO, LanguageModelSettings, load_key
-from engine.text.names.entries import Name, Names
+from engine.text.names import Name, Names
 from engine.text.paced import Growth, PacedText
 from engine.text.speakable import LEFT_OUT
 from engine.translatable import Progress, Translatable

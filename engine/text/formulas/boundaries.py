@@ -68,7 +68,22 @@ class Boundaries:
         out: list[str | Formula] = []
         pending = delta
         while pending:
-            pending = self._step(pending, out)
+            if self.held:
+                self.held, pending = self.held + pending[0], pending[1:]
+            else:
+                pending = self._to_special(pending, out)
+            held = self.held
+            verdict = _judge(held, self._before) if held else Verdict.OPEN
+            if verdict is Verdict.OPEN:
+                continue
+            self.held = ""
+            if verdict is Verdict.CLOSED:
+                self._give(Formula(held), out)
+            elif verdict is Verdict.CLOSED_BEFORE:
+                self._give(Formula(held[:-1]), out)
+                pending = held[-1] + pending
+            else:
+                pending = self._refused(held, out) + pending
         return out
 
     def end(self) -> list[str | Formula]:
@@ -83,44 +98,20 @@ class Boundaries:
                 out += self.push(self._refused(held, out))
         return out
 
-    def _step(self, pending: str, out: list[str | Formula]) -> str:
-        """Process the beginning of the pending text; return the unprocessed rest."""
-        if not self.held:
-            special = _SPECIAL.search(pending)
-            plain = special.start() if special else len(pending)
-            if plain:
-                self._give(pending[:plain], out)
-            if special is None:
-                return ""
-            return self._on_special(pending[plain:], out)
-        self.held += pending[0]
-        return self._judged(pending[1:], out)
-
-    def _on_special(self, pending: str, out: list[str | Formula]) -> str:
-        char = pending[0]
-        if char == "\n":
-            self._code = False
-        elif char == "`":
-            self._code = not self._code
-        elif not self._code and self._before != "\\":
+    def _to_special(self, pending: str, out: list[str | Formula]) -> str:
+        """Emit text up to a sign that may begin a formula, which is held; return the rest."""
+        special = _SPECIAL.search(pending)
+        plain = special.start() if special else len(pending)
+        if plain:
+            self._give(pending[:plain], out)
+        char = pending[plain : plain + 1]
+        if char and char in "\n`":
+            self._code = char == "`" and not self._code
+        if char and (char in "\n`" or self._code or self._before == "\\"):
+            self._give(char, out)
+        else:
             self.held = char
-            return self._judged(pending[1:], out)
-        self._give(char, out)
-        return pending[1:]
-
-    def _judged(self, rest: str, out: list[str | Formula]) -> str:
-        held, verdict = self.held, _judge(self.held, self._before)
-        if verdict is Verdict.OPEN:
-            return rest
-        self.held = ""
-        match verdict:
-            case Verdict.CLOSED:
-                self._give(Formula(held), out)
-                return rest
-            case Verdict.CLOSED_BEFORE:
-                self._give(Formula(held[:-1]), out)
-                return held[-1] + rest
-        return self._refused(held, out) + rest
+        return pending[plain + 1 :]
 
     def _refused(self, held: str, out: list[str | Formula]) -> str:
         """Emit as text the beginning that is not a formula; return the rest to search again."""
@@ -139,11 +130,9 @@ def _judge(held: str, before: str) -> Verdict:
     return _backslash(held, before) if held[0] == "\\" else _big(held)
 
 
-def _limited(held: str, longest: int) -> Verdict | None:
-    """Return the verdict that holds for all kinds: no formula with a backtick, or beyond a
-    length.
-    """
-    return Verdict.NONE if held[-1] == "`" or len(held) > longest else None
+def _limited(held: str, longest: int) -> Verdict:
+    """Judge an open formula: it has no backtick, and a bounded length."""
+    return Verdict.NONE if held[-1] == "`" or len(held) > longest else Verdict.OPEN
 
 
 def _dollar(held: str, before: str) -> Verdict:
@@ -159,7 +148,7 @@ def _dollar(held: str, before: str) -> Verdict:
         return Verdict.NONE
     if last == "$" and not inner.endswith("\\$"):
         return Verdict.NONE if inner[-2:-1].isspace() else Verdict.OPEN
-    return _limited(held, LONGEST_INLINE) or (Verdict.NONE if _is_text(inner) else Verdict.OPEN)
+    return Verdict.NONE if _is_text(inner) else _limited(held, LONGEST_INLINE)
 
 
 def _closed_dollar(inner: str) -> Verdict:
@@ -188,17 +177,16 @@ def _ends_word(text: str) -> bool:
     match = _WORD.search(tail)
     if not match or match[1] in _FUNCTIONS or not _BESIDE.search(tail):
         return False
-    if text.count("{") > text.count("}"):
-        return False
     word = match[1].lower()
-    return word in _SMALL_WORDS or len(word) > 2
+    is_word = word in _SMALL_WORDS or len(word) > 2
+    return is_word and text.count("{") <= text.count("}")
 
 
-def _until(held: str, longest: int, *, closed: bool) -> Verdict:
+def _until(held: str, longest: int, *, closed: object) -> Verdict:
     """Judge a formula with an end of its own, in which no paragraph may end."""
     if closed:
         return Verdict.CLOSED
-    return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest) or Verdict.OPEN
+    return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest)
 
 
 def _display(held: str) -> Verdict:
@@ -211,13 +199,13 @@ def _display(held: str) -> Verdict:
 def _backslash(held: str, before: str) -> Verdict:
     if len(held) == 1:
         return Verdict.OPEN
-    if held[1] in "([":
-        return _bracketed(held, {"(": "\\)", "[": "\\]"}[held[1]])
+    if held[1] == "(":
+        return _until(held, LONGEST_INLINE, closed=held.endswith("\\)") and len(held) > 4)
+    if held[1] == "[":
+        return _until(held, LONGEST_DISPLAY, closed=held.endswith("\\]") and len(held) > 4)
     if not held[1].isalpha() or before in (":", "/"):
         return Verdict.NONE
-    if held.startswith("\\begin{"):
-        return _environment(held)
-    return _bare(held)
+    return _environment(held) if held.startswith("\\begin{") else _bare(held)
 
 
 def _big(held: str) -> Verdict:
@@ -227,42 +215,32 @@ def _big(held: str) -> Verdict:
     goes_on = held[-1].isalnum() or held[-1] in "_^{}()"
     if not goes_on and _BIG.fullmatch(held[:-1]):
         return Verdict.CLOSED_BEFORE
-    ends = held[-1] == "\n"
-    return Verdict.NONE if ends else _limited(held, _LONGEST_BIG) or Verdict.OPEN
-
-
-def _bracketed(held: str, closing: str) -> Verdict:
-    longest = LONGEST_INLINE if closing == "\\)" else LONGEST_DISPLAY
-    return _until(held, longest, closed=held.endswith(closing) and len(held) > 4)
+    return Verdict.NONE if held[-1] == "\n" else _limited(held, _LONGEST_BIG)
 
 
 def _environment(held: str) -> Verdict:
-    from engine.text.formulas import commands
+    from engine.text.formulas import lexer
 
     begin = _BEGIN.match(held)
     name = begin[1] if begin else ""
-    if begin and held[begin.end(1) : begin.end(1) + 1] and name not in commands.ENVIRONMENTS:
+    if begin and held[begin.end(1) : begin.end(1) + 1] and name not in lexer.ENVIRONMENTS:
         return Verdict.NONE
     ends = held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held)
-    return _until(held, LONGEST_DISPLAY, closed=bool(ends))
+    return _until(held, LONGEST_DISPLAY, closed=ends)
 
 
 def _bare(held: str) -> Verdict:
-    r"""Judge a formula in plain text, such as \frac{a}{b}. It ends at the first space outside of
-    braces.
-    """
-    from engine.text.formulas import commands
+    r"""Judge a formula in plain text, such as \frac{a}{b}, up to a space outside of braces."""
+    from engine.text.formulas import lexer
 
     name = _COMMAND.match(held)
     if name is None or name.end() == len(held):
-        return _limited(held, LONGEST_INLINE) or Verdict.OPEN
-    if name[1] not in commands.COMMANDS or len(name[1]) == 1 or name[1] == "begin":
+        return _limited(held, LONGEST_INLINE)
+    if name[1] not in lexer.COMMANDS or len(name[1]) == 1 or name[1] == "begin":
         return Verdict.NONE
     depth = held.count("{") - held.count("}")
-    if depth > 0 and held[-1] != "\n":
-        return _limited(held, LONGEST_INLINE) or Verdict.OPEN
-    if depth > 0:
+    if depth > 0 and held[-1] == "\n":
         return Verdict.NONE
-    if held[-1].isspace() or held[-1] in '.,;:!?)*"|$`' or depth < 0:
+    if depth < 0 or (depth == 0 and (held[-1].isspace() or held[-1] in '.,;:!?)*"|$`')):
         return Verdict.CLOSED_BEFORE
-    return _limited(held, LONGEST_INLINE) or Verdict.OPEN
+    return _limited(held, LONGEST_INLINE)

@@ -1,7 +1,7 @@
-"""Cut a formula into tokens.
+r"""The commands of LaTeX in words, and a formula cut into tokens.
 
 Invariant: every token is said or groups other tokens. Marks that only matter to the eye (sizes of
-brackets, small spaces) are dropped.
+brackets, small spaces) are dropped. A command in no table is said by its name.
 """
 
 import re
@@ -9,9 +9,32 @@ import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.text.formulas import commands
+from engine.text import unit_table
 from engine.text.rules.numbers import NUMBER, UNICODE_FRACTIONS
-from engine.text.unit_table import SIGNS
+from engine.text.tables import section, words
+
+GREEK = {name: name.lower() for name in words("latex", "greek")} | section("latex", "variants")
+OPERANDS = GREEK | section("latex", "operands")
+SIGNS, OPERATORS, RELATIONS, FUNCTIONS, BIG, ACCENTS, OPENING, CLOSING, ENCLOSED = (
+    section("latex", name)
+    for name in "signs operators relations functions big accents opening closing enclosed".split()
+)
+LIMITS, LEADING_ACCENTS, WITHOUT_GROUP, MATRICES, ROWS, STRUCTURES = (
+    words("latex", name)
+    for name in "limits leading_accents without_group matrices rows structures".split()
+)
+FONTS, ROMAN, TEXTS, SILENT, PAUSES = (
+    words("latex", name) for name in "fonts roman texts silent pauses".split()
+)
+ENVIRONMENTS = MATRICES | ROWS
+COMMANDS = frozenset(
+    name
+    for table in (OPERANDS, OPERATORS, RELATIONS, FUNCTIONS, BIG, ACCENTS, OPENING, CLOSING)
+    for name in table
+    if name.isalpha() and name.isascii()
+) | (FONTS | ROMAN | TEXTS | SILENT | PAUSES | STRUCTURES)
+"""Every command that is known; in plain text, "\\name" is LaTeX only if it is one of them."""
+_SPACES = frozenset({"\\,", "\\;", "\\:", "\\!", "\\ ", "\\>", "~", "\\/", "&"})
 
 
 class Kind(Enum):
@@ -34,15 +57,18 @@ class Token:
 
 _RAISED = re.compile("[⁰¹²³⁴-⁾ⁱⁿᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻ]+")
 _LOWERED = re.compile("[₀-₎ₐ-ₜᵢᵣᵤᵥⱼ]+")
-_THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))")
-_DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
-_COMMENT = re.compile(r"(?<!\\)%.*")
-_REPEATING = re.compile(r"\.(\d*)\\(?:overline|bar)\{(\d+)\}")
+# Notations and simpler ones with the same meaning.
+_PLAINER = (
+    (r"(?<!\\)%.*", ""),  # a comment
+    (r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))", ","),
+    (r"(?<=\d)\{,\}(?=\d)", "."),
+    (r"\.(\d*)\\(?:overline|bar)\{(\d+)\}", r".\1\2\\text{repeating}"),
+)
 _MICRO = re.compile(
     r"\\mu\s*\\(?:text|mathrm)\{([a-zA-Z]+)\}|\\(?:text|mathrm)\{\s*\\mu\s*([a-zA-Z]+)\}"
 )
 _OHM = re.compile(r"(?<=\d)((?:\\[,;: ]|~)\s*)([kM]?)\s*\\Omega(?![a-zA-Z])")
-_TEXT = "|".join(sorted(commands.TEXTS, key=len, reverse=True))
+_TEXT = "|".join(sorted(TEXTS, key=len, reverse=True))
 _TOKEN = re.compile(
     rf"(?P<text>\\(?:{_TEXT})\s*\{{(?P<inner>(?:[^{{}}]|\{{[^{{}}]*\}})*)\}})"
     rf"|(?P<money>\\\$\s*(?:{NUMBER})|(?:{NUMBER})\s*\\\$)"
@@ -55,7 +81,6 @@ _UNIT_AFTER_SPACE = re.compile(
     r"(?:/[a-zA-Z]{1,4}(?:\^\{?[23]\}?)?)?)(?![a-zA-Z_({^\\])"
 )
 _BORDER = re.compile(r"\\(?P<border>begin|end)\s*\{(?P<name>[a-zA-Z]+\*?)\}")
-_BEGIN = re.compile(r"\\begin\s*\{(?P<name>[a-zA-Z]+\*?)\}")
 _WORD_SIZE, _UPRIGHT_SIZE = 4, 3  # letters; shorter runs are products of letters
 _VOWEL = re.compile("[aeiouy]")
 _NAMED = frozenset("sin cos tan log ln exp max min lim gcd lcm det mod arg".split())
@@ -90,29 +115,21 @@ def tokens(text: str, *, upright: bool = False) -> list[Token]:
 
 def source(found: list[Token]) -> str:
     """Return the tokens as LaTeX again, for another reading of them."""
-    said = []
-    for token in found:
-        prefix = "\\" if token.kind is Kind.COMMAND else ""
-        text = f"\\text{{{token.text}}}" if token.kind is Kind.RAW else token.text
-        said.append(f"{prefix}{text} " if prefix else text)
-    return "".join(said)
+    forms = {Kind.COMMAND: "\\{} ", Kind.RAW: "\\text{{{}}}"}
+    return "".join(forms.get(token.kind, "{}").format(token.text) for token in found)
 
 
 def _is_measured(found: list[Token], unit: str) -> bool:
-    """Return whether letters behind a space are the unit of the number before it; a power has no
-    unit.
-    """
+    """Return whether letters behind a space are a unit: behind a number that is not a power."""
     if not found or found[-1].kind is not Kind.NUMBER or found[-2:][0].text == "^":
         return False
-    return all(re.split(r"[\^{]", part)[0] in SIGNS for part in unit.split("/"))
+    return all(re.split(r"[\^{]", part)[0] in unit_table.SIGNS for part in unit.split("/"))
 
 
 def _environment(text: str, position: int) -> Token | None:
-    r"""Return the environment that begins at `position`, up to its \end or to the end of the
-    text.
-    """
-    begin = _BEGIN.match(text, position)
-    if not begin:
+    """Return the environment that begins at `position`, up to its end or that of the text."""
+    begin = _BORDER.match(text, position)
+    if not begin or begin["border"] == "end":
         return None
     depth = 0
     for match in _BORDER.finditer(text, position):
@@ -125,12 +142,8 @@ def _environment(text: str, position: int) -> Token | None:
 
 
 def _plainer(text: str) -> str:
-    """Replace notations by simpler ones with the same meaning: Unicode fractions, raised digits and
-    more.
-    """
-    text = _COMMENT.sub("", text)
-    text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub(",", text))
-    text = _REPEATING.sub(r".\1\2\\text{repeating}", text)
+    for pattern, replacement in _PLAINER:
+        text = re.sub(pattern, replacement, text)
     text = _RAISED.sub(lambda match: f"^{{{_plain(match[0])}}}", text)
     text = _LOWERED.sub(lambda match: f"_{{{_plain(match[0])}}}", text)
     text = _MICRO.sub(lambda match: rf"\text{{µ{match[1] or match[2]}}}", text)
@@ -147,28 +160,27 @@ def _plain(script: str) -> str:
 
 
 def _token(match: re.Match[str], *, upright: bool) -> list[Token]:
-    if match["text"]:
+    kind, written = match.lastgroup, match[0]
+    if kind == "text":
         return [Token(Kind.RAW, match["inner"])]
-    if match["money"]:
-        return [Token(Kind.RAW, re.sub(r"[\\\s]", "", match["money"]))]
-    if match["number"]:
-        return [Token(Kind.NUMBER, match["number"])]
-    if match["letters"]:
-        return _letters(match["letters"], _UPRIGHT_SIZE if upright else _WORD_SIZE)
-    if match["space"]:
-        return []
-    if name := match["command"]:
-        if name in commands.PAUSES:
+    if kind == "money":
+        return [Token(Kind.RAW, re.sub(r"[\\\s]", "", written))]
+    if kind == "number":
+        return [Token(Kind.NUMBER, written)]
+    if kind == "letters":
+        return _letters(written, _UPRIGHT_SIZE if upright else _WORD_SIZE)
+    if kind == "command":
+        name = match["command"]
+        if name in PAUSES:
             return [Token(Kind.SIGN, ",")]
-        return [] if name in commands.SILENT else [Token(Kind.COMMAND, name)]
-    sign = match["escaped"] or match["sign"]
-    return [Token(Kind.SPACE if sign in commands.SPACES or sign == "&" else Kind.SIGN, sign)]
+        return [] if name in SILENT else [Token(Kind.COMMAND, name)]
+    if kind == "space":
+        return []
+    return [Token(Kind.SPACE if written in _SPACES else Kind.SIGN, written)]
 
 
 def _letters(run: str, size: int) -> list[Token]:
-    """Read a run of letters as one word, as a function without its backslash, or as a product of
-    letters.
-    """
+    """Read letters as one word, as a function without its backslash, or as a product of letters."""
     if run in _NAMED:
         return [Token(Kind.COMMAND, run)]
     is_word = len(run) >= size and run[1:].islower() and _VOWEL.search(run.lower())

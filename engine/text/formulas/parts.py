@@ -5,11 +5,14 @@ a pause.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from engine.text.rules import numbers
+from engine.text.formulas import lexer
+from engine.text.rules import numbers, punctuation, readings, symbols
+from engine.text.rules.context import Context, PreviousToken
 
 
 class Role(Enum):
@@ -26,13 +29,23 @@ class Role(Enum):
 
 _VALUES = (Role.NUMBER, Role.LETTER, Role.OPERAND, Role.GROUP, Role.DEGREES)
 _SIGNS = (Role.OPERATOR, Role.RELATION)
+_TABLES = (
+    (lexer.OPERATORS, Role.OPERATOR),
+    (lexer.RELATIONS, Role.RELATION),
+    (lexer.FUNCTIONS, Role.APPLIED),
+    (lexer.BIG, Role.APPLIED),
+    (lexer.GREEK, Role.LETTER),
+    (lexer.OPERANDS, Role.OPERAND),
+)
 _FUNCTION_LETTERS = frozenset(
     "f g h F G H P E O T V L phi varphi psi Gamma zeta mathbb mathcal".split()
 )
 _BINDING = frozenset({"minus", "times"})
 _PLAIN_FRACTION = re.compile(r"(\d+)/(\d+)")
 _SCALES = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"}
-_TENTHS = (10, 100, 1000)
+_UNIT = re.compile(r"[A-Za-zµμ°Ω%]+(?:\^[23])?(?:/[A-Za-z]+(?:\^[23])?)?")
+_PRODUCT = re.compile(r"\\cdot\s*|\\[,;: ]|[~{}]")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
@@ -89,34 +102,22 @@ def joined(found: list[Part]) -> Part | None:
     """Join the parts of a group to one part; None for an empty group."""
     if len(found) < 2:
         return found[0] if found else None
-    said, source = words(found), raw(found)
-    return Part(said, Role.OPERAND, source, is_long(found))
-
-
-def halves(found: list[Part]) -> tuple[list[Part], list[Part]]:
-    place = next(i for i, part in enumerate(found) if part.role is Role.PAUSE)
-    return found[:place], found[place + 1 :]
-
-
-def pause(raw: str = ",") -> Part:
-    return Part((), Role.PAUSE, raw)
+    return Part(words(found), Role.OPERAND, raw(found), is_long(found))
 
 
 def followed(said: tuple[str, ...], *, by_pause: bool) -> tuple[str, ...]:
     """Return words with a pause after them, if one is wanted."""
-    if not (by_pause and said):
-        return said
-    return (*said[:-1], said[-1].rstrip(",;") + ",")
+    return (*said[:-1], said[-1].rstrip(",;") + ",") if by_pause and said else said
 
 
 def fraction(top: Sequence[Part], bottom: Sequence[Part]) -> Part:
     """Return the words of a fraction: "one half", "a over b", "x plus one, over y"."""
     over, under = raw(top), raw(bottom)
     source = f"{over}/{under}"
-    if over.isdecimal() and under.isdecimal() and (named := _named_fraction(int(over), int(under))):
+    numeric = over.isdecimal() and under.isdecimal()
+    if numeric and (named := _named_fraction(int(over), int(under))):
         return operand(named, source)
     said = (*followed(words(top), by_pause=is_long(top)), "over", *words(bottom))
-    numeric = over.isdecimal() and under.isdecimal()
     return Part(said, Role.OPERAND, source, is_long(top) or is_long(bottom), open=not numeric)
 
 
@@ -126,16 +127,15 @@ def ordinal(said: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _named_fraction(top: int, bottom: int) -> str:
-    if bottom in _TENTHS and top % bottom:
+    if bottom in (10, 100, 1000) and top % bottom:
         name = numbers.ordinal(bottom).removeprefix("one ")
         return f"{numbers.cardinal(top)} {name}{'' if top == 1 else 's'}"
-    if not 2 <= bottom <= 20 or top % bottom == 0 or top > 100:
-        return ""
-    return numbers.fraction(top, bottom)
+    named = 2 <= bottom <= 20 and top % bottom and top <= 100
+    return numbers.fraction(top, bottom) if named else ""
 
 
 def _beside(before: Part | None, part: Part) -> Part:
-    """Return a part as it is said after `before`: the C of degrees, or the singular of a degree."""
+    """Return a part as it is said after `before`: the C of degrees, a fraction behind a number."""
     if before and before.role is Role.DEGREES and part.raw in _SCALES:
         return replace(part, words=(_SCALES[part.raw],))
     match = _PLAIN_FRACTION.fullmatch(part.raw)
@@ -146,9 +146,7 @@ def _beside(before: Part | None, part: Part) -> Part:
 
 
 def _link(before: Part | None, part: Part) -> list[str]:
-    """Return the word between two parts that is not written: "of" before an argument, "times"
-    before a bracket.
-    """
+    """Return the word between two parts that is not written: "of" or "times"."""
     if before is None or not (part.is_value or part.role is Role.APPLIED):
         return []
     if before.role is Role.APPLIED:
@@ -156,12 +154,60 @@ def _link(before: Part | None, part: Part) -> list[str]:
         return [] if bare else ["of"]
     if part.role is not Role.GROUP or not before.is_value:
         return []
-    return ["of"] if _is_called(before, part) else ["times"]
-
-
-def _is_called(before: Part, argument: Part) -> bool:
-    if before.role is not Role.LETTER:
-        return False
     head = before.raw.lstrip("\\").split("_")[0].split("^")[0].rstrip("'")
-    letter = head.strip("{}").rpartition("{")[2]
-    return letter in _FUNCTION_LETTERS or "'" in before.raw or not argument.long
+    named = head.strip("{}").rpartition("{")[2] in _FUNCTION_LETTERS or "'" in before.raw
+    return ["of"] if before.role is Role.LETTER and (named or not part.long) else ["times"]
+
+
+# ------------------------------------------------- parts that are read like ordinary text
+
+
+def letter(text: str) -> str:
+    """A letter, a word, or the name of a Greek letter."""
+    is_greek = len(text) == 1 and unicodedata.name(text, "").startswith("GREEK")
+    return symbols.greek(text) if is_greek else symbols.speakable_letters(text)
+
+
+def known(name: str) -> Part | None:
+    """Read a command or sign from the tables of words."""
+    for table, role in _TABLES:
+        if name in table:
+            return operand(table[name], f"\\{name}" if name.isalpha() else name, role=role)
+    return None
+
+
+def sign(text: str) -> Part | None:
+    """Read a sign such as a factorial or a percent sign. None for a silent one."""
+    said = lexer.SIGNS.get(text) or (letter(text) if _WORD.fullmatch(text) else "")
+    return operand(said, text) if said else None
+
+
+def unit(source: str, before: Part | None) -> Part | None:
+    """Read roman letters behind a number as a unit; None if they are not a unit."""
+    bare = _PRODUCT.sub("", source)
+    if before is None or before.role is not Role.NUMBER or not _UNIT.fullmatch(bare):
+        return None
+    said = readings.read(bare, Context((PreviousToken(before.raw, ""),))).words
+    is_known = said and said != (bare,) and not any(char in "^/" for char in "".join(said))
+    return operand(said, bare) if is_known else None
+
+
+def plain_text(text: str, before: Part | None) -> Part | None:
+    """Read ordinary text within a formula, or a unit behind a number; None without words."""
+    if found := unit(text.strip(), before):
+        return found
+    is_behind = before is not None and before.role is Role.NUMBER
+    past = (PreviousToken(before.raw, ""),) if before and is_behind else ()
+    said: list[str] = []
+    text = re.sub(r"\\([a-zA-Z]+)|[\\{}]|\$(?!\d)", lambda match: f" {match[1] or ''} ", text)
+    tokens = text.split()
+    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+        peeled = punctuation.peel(token)
+        reading = readings.read(peeled.body, Context(past, peeled.punctuation, following=following))
+        found_words = [word for word in reading.words if word]
+        if found_words and peeled.mark in tuple(",;:"):
+            found_words[-1] = found_words[-1].rstrip(",;:") + ","
+        said += found_words
+        past = (PreviousToken(peeled.body, peeled.mark), *past[:1])
+    role = Role.LETTER if len(text.strip()) == 1 else Role.OPERAND
+    return operand(said, text.strip(), role=role) if said else None

@@ -5,7 +5,7 @@ letters and figures as they are. Matrices, bounds and accents have no words of t
 import re
 import unicodedata
 
-from engine.text.formulas import commands, speech
+from engine.text.formulas import lexer, parser
 from engine.text.languages.readings import TableReadings
 from engine.text.languages.vocabulary import Vocabulary, vocabulary
 from engine.text.rules.context import Context
@@ -32,7 +32,7 @@ _DEEPEST = 20  # groups within groups
 def words(formula: str, language: str) -> tuple[str, ...]:
     """Return the spoken words of a formula with its delimiters; there may be none."""
     table, readings = vocabulary(language), TableReadings(language)
-    text, before = _PRODUCT.sub(lambda match: " ".join(match[0]), speech.inner(formula)), ""
+    text, before = _PRODUCT.sub(lambda match: " ".join(match[0]), parser.inner(formula)), ""
     for _ in range(_DEEPEST):  # the innermost groups first
         if text == before:
             break
@@ -50,7 +50,7 @@ def _command(match: re.Match[str], table: Vocabulary) -> str:
     command = match[1]
     if not command:
         return match[2] or match[3]
-    if command in commands.SILENT or command in commands.PAUSES:
+    if command in lexer.SILENT or command in lexer.PAUSES:
         return ""
     letter = command.removeprefix("var").upper().replace("LAMBDA", "LAMDA")
     try:

@@ -7,18 +7,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.text.languages import amounts, clock, names
-from engine.text.languages.numbers import NUMBER, Numbers
-from engine.text.languages.vocabulary import vocabulary
+from engine.text.languages import figures, names
+from engine.text.languages.vocabulary import NUMBER, Vocabulary, vocabulary
 from engine.text.rules import groups, punctuation
 from engine.text.rules.context import Context, PreviousToken, Reading, say
 from engine.text.rules.punctuation import Peeled
 
-_Rule = Callable[[str, Context, Numbers], Reading | None]
+_Rule = Callable[[str, Context, Vocabulary], Reading | None]
 _RULES: tuple[_Rule, ...] = (
-    names.abbreviation, names.link, clock.first, clock.date, clock.time, clock.half_of_day,
-    amounts.money, amounts.scale, amounts.currency, amounts.unit, amounts.ordinal, amounts.measure,
-    clock.ratio, amounts.fraction, amounts.number, amounts.version, names.roman, names.initialism,
+    names.abbreviation, names.link, figures.first, figures.date, figures.time, figures.half_of_day,
+    figures.money, figures.scale, figures.currency, figures.unit, figures.ordinal, figures.measure,
+    figures.ratio, figures.fraction, figures.number, figures.version, names.roman, names.initialism,
 )  # fmt: skip
 
 _ELIDED = re.compile(r"([^\W\d_]{1,6}')(.+)")
@@ -40,14 +39,16 @@ class TableReadings:
     group_mark = ""  # between the groups of a number, as its reading expects them
 
     def __init__(self, code: str) -> None:
-        self._numbers = Numbers(vocabulary(code))
-        self._greek = vocabulary(code).section("greek")
+        self._words = vocabulary(code)
+        self._greek = self._words.section("greek")
 
     def read(self, body: str, context: Context) -> Reading:
         """Return the reading of a token without its punctuation."""
+        is_word = body.isalpha() and body[1:].islower() and body[0].lower() not in self._greek
+        if is_word and not names.is_short(body, self._words):  # as nearly every token is
+            return Reading((body,))
         return (
-            self._word(body)
-            or self._dialled(body, context)
+            self._dialled(body, context)
             or self._led(body, context)
             or self._narrow(body, context)
             or self._range(body, context)
@@ -73,9 +74,9 @@ class TableReadings:
         """Return a code in words, with a pause after every group except the last."""
         said: list[str] = []
         for group in re.findall(r"\+?\d+|[^\W\d_]+", text):
-            plus = [self._numbers.words.say("plus")] if group[0] == "+" else []
+            plus = [self._words.say("plus")] if group[0] == "+" else []
             figures = group.lstrip("+")
-            words = self._numbers.grouped(figures) if figures.isdecimal() else figures
+            words = self._words.grouped(figures) if figures.isdecimal() else figures
             said += [*plus, *words.split()]
             said[-1] += ","
         return [*said[:-1], said[-1].rstrip(",")] if said else []
@@ -90,31 +91,24 @@ class TableReadings:
         last = _LAST_PART.split(body)[-1]
         return PreviousToken(last + "." * (punctuation.startswith(".") and not mark), mark)
 
-    def _word(self, body: str) -> Reading | None:
-        """Read a word, as nearly every token is."""
-        is_word = body.isalpha() and body[1:].islower() and body[0].lower() not in self._greek
-        if not is_word or names.is_short(body, self._numbers):
-            return None
-        return Reading((body,))
-
     def _narrow(self, body: str, context: Context) -> Reading | None:
         if (elided := _ELIDED.fullmatch(body)) and (said := self._elided(elided[2], context)):
             return replace(said, words=(elided[1] + said.words[0], *said.words[1:]))
         for rule in _RULES:
-            if (answer := rule(body, context, self._numbers)) is not None:
+            if (answer := rule(body, context, self._words)) is not None:
                 return replace(answer, is_code=True) if rule is names.link else answer
         return None
 
     def _elided(self, body: str, context: Context) -> Reading | None:
         """Read what stands behind an apostrophe, if it is not a plain word."""
         if body[0].islower():
-            return names.abbreviation(body, context, self._numbers)
-        words = self._numbers.words
+            return names.abbreviation(body, context, self._words)
+        words = self._words
         if body == "1" and words.num2words == "it":  # all'una, but l'uno per cento
             return say("uno" if context.after in ("per", *words.months) else "una")
         said = self.read(body, context)
         if said.words[:1] == (words.first,):  # l'1/5: l'uno maggio
-            said = replace(said, words=(self._numbers.cardinal(1), *said.words[1:]))
+            said = replace(said, words=(self._words.cardinal(1), *said.words[1:]))
         return said if said.words else None
 
     def _led(self, body: str, context: Context) -> Reading | None:
@@ -123,7 +117,7 @@ class TableReadings:
         if not match:
             return None
         reading = self._narrow(match[2], context) or self._range(match[2], context)
-        lead = self._numbers.words.section("signs")[match[1]].split()
+        lead = self._words.section("signs")[match[1]].split()
         return reading and replace(reading, words=(*lead, *reading.words))
 
     def _range(self, body: str, context: Context) -> Reading | None:
@@ -133,10 +127,10 @@ class TableReadings:
             return None
         high = self._narrow(match[2], context)
         behind = replace(context, punctuation="")  # 350-400 €: the currency is said once
-        low = amounts.number(match[1], behind, self._numbers) or self._narrow(match[1], behind)
+        low = figures.number(match[1], behind, self._words) or self._narrow(match[1], behind)
         if not high or not low:
             return None
-        to = self._numbers.words.say("to").split()
+        to = self._words.say("to").split()
         return replace(high, words=(*low.words, *to, *high.words))
 
     def _dialled(self, body: str, context: Context) -> Reading | None:
@@ -147,21 +141,18 @@ class TableReadings:
             if body[0] == "+":
                 text = groups.international(body) or body
             elif self._is_cued(context) or _GROUPS.fullmatch(body):
-                text = body if not body.isdecimal() else " ".join(self._parted(body))
+                size = 2 if self._words.num2words == "fr" else 3  # as the country groups them
+                groups_of_it = re.findall(rf"\d{{{size}}}(?:\d(?!\d))?|\d+", body)
+                text = " ".join(groups_of_it) if body.isdecimal() else body
         return Reading(tuple(self.code_words(text)), is_code=True) if text else None
 
-    def _parted(self, figures: str) -> list[str]:
-        """Split a run of figures as the country groups a telephone number."""
-        size = 2 if self._numbers.words.num2words == "fr" else 3
-        return re.findall(rf"\d{{{size}}}(?:\d(?!\d))?|\d+", figures)
-
     def _is_cued(self, context: Context) -> bool:
-        cues = self._numbers.words.listed("phone_cues")
+        cues = self._words.listed("phone_cues")
         return any(past.body.lower().strip(".:") in cues for past in context.past[:3])
 
     def _sign(self, body: str, context: Context) -> Reading | None:
         """Read a sign that stands alone; a dash is a minus or a range between numbers."""
-        words = self._numbers.words
+        words = self._words
         if body in ("-", "–", "−"):
             if not (context.after_number and context.after[:1].isdecimal()):
                 return Reading(())
@@ -187,12 +178,12 @@ class TableReadings:
         return Reading(tuple(said))
 
     def _part(self, part: str, before: str, following: str, *, is_formula: bool) -> str:
-        n, words = self._numbers, self._numbers.words
+        words = self._words
         if part[0].isdecimal():
-            return n.say(part)
+            return words.number(part)
         if part[0] == "^":
             power = {"^2": "squared", "^3": "cubed"}.get(part)
-            exponent = n.say(part[1:]) if len(part) > 1 else ""
+            exponent = words.number(part[1:]) if len(part) > 1 else ""
             return words.say(power) if power else f"{words.say('power')} {exponent}"
         if part == "x" and before[-1:].isdecimal() and following[:1].isdecimal():
             part = "*"
@@ -200,7 +191,7 @@ class TableReadings:
             return " ".join(self._greek.get(char.lower(), char) for char in part)
         if part[0].isalpha():
             beside = bool(before or following)
-            return names.spelled(part, n) if beside and _CAPITALS.fullmatch(part) else part
+            return names.spelled(part, words) if beside and _CAPITALS.fullmatch(part) else part
         if part == "." and len(before) > 1 and len(following) > 1 and following.isalpha():
             return words.say("dot")
         if part == "*" and before[-1:].isdecimal() and following[:1].isdecimal():

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.text.pronunciation import heteronyms, homographs, initialisms, lexicon
-from engine.text.pronunciation.place import Place
+from engine.text.pronunciation import heteronyms, initialisms, lexicon
 from engine.text.pronunciation.respelling import in_english, mnemonics, split_phones
 from engine.text.pronunciation.scripts import readable
 from engine.text.word import PHONES
 
 WORDS_BEFORE: Final = 8
-WORDS_BEHIND: Final = homographs.REACH
+WORDS_BEHIND: Final = heteronyms.REACH
 """So many words before and behind it are enough to know how a word is said."""
 _MARKS: Final = ".,?!:;"
 _PHONES: Final = re.compile(r"\[{2,}")
@@ -42,10 +41,8 @@ def spelling(
     british: bool = False,
     later: Sequence[str] = (),
 ) -> Spelling:
-    """Return the spelling of a word without its punctuation.
-
-    `before`, `later`: the words before and behind it, with their punctuation. `after` "": a mark or
-    nothing follows; None: the next word is not known.
+    """Return the spelling of a word without its punctuation. `before`, `later`: the words before
+    and behind it, with theirs. `after` "": a mark or nothing follows; None: it is not known.
     """
     word, phones = split_phones(word)
     if phones:
@@ -72,16 +69,8 @@ def roughly(word: str, *, british: bool = False) -> str:
 
 def depends(word: str) -> bool:
     """Return whether the words beside it may decide how a word is said."""
-    if PHONES in word:
-        return False
-    if initialisms.is_either(word) or heteronyms.is_heteronym(word):
-        return True
-    return lexicon.begins_phrase(word)
-
-
-def waits(before: Sequence[str], word: str, after: str, later: Sequence[str]) -> bool:
-    """Return whether words behind those of `later` may decide how a word is said."""
-    return homographs.waits(word, Place.of(before, after, later))
+    either = initialisms.is_either(word) or heteronyms.is_heteronym(word)
+    return PHONES not in word and (either or lexicon.begins_phrase(word))
 
 
 def _read(word: str) -> str:
@@ -90,9 +79,7 @@ def _read(word: str) -> str:
 
 
 def _named(word: str, before: str = "", after: str | None = "", *, british: bool) -> str:
-    """Return a word with the lexicon's phones, if the word or a hyphenated part is in the
-    lexicon.
-    """
+    """Return a word with the phones that the lexicon has for it or for its hyphenated parts."""
     if initialisms.letters(word):
         return word
     if sounds := lexicon.respelled(word, before, after, british=british):

@@ -14,6 +14,7 @@ from engine.resources import compressed_text
 _VOICELESS: Final = ("p", "t", "k", "f", "T")
 _HISSES: Final = ("s", "z", "S", "Z")
 _OWN: Final = "'s"
+_LETTERS: Final = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss"}
 _UNSAID: Final = "-"  # as espeak pronounces it
 _SAME: Final = "="  # as in American English
 
@@ -26,12 +27,15 @@ def respelled(word: str, before: str = "", after: str | None = "", *, british: b
     before, following = base_letters(_key(before)), base_letters(_key(after or ""))
     following = following.removesuffix(_OWN)
     for ending in ("", _OWN, "'"):
+        if not word.endswith(ending):
+            continue
         base = word.removesuffix(ending)
-        if word.endswith(ending) and (
-            sounds := _in_phrase(base_letters(base), before, following, british)
-            or _sounds(base, british)
-        ):
-            return f"[[{with_s(sounds) if ending == _OWN else sounds}]]"
+        plain = base_letters(base)  # with its neighbour it may be a phrase: "Des Moines"
+        last = (_entry(f"{before} {plain}", british) if before else "").split()[-1:]
+        first = (_entry(f"{plain} {following}", british) if following else "").split()[:1]
+        for sounds in (*last, *first, _sounds(base, british)):
+            if sounds:
+                return f"[[{with_s(sounds) if ending == _OWN else sounds}]]"
     return ""
 
 
@@ -51,27 +55,12 @@ def with_s(sounds: str) -> str:
 def base_letters(word: str) -> str:
     """Return a word without its accents."""
     apart = unicodedata.normalize("NFD", word)
-    return "".join(_LETTERS.get(letter, letter) for letter in apart if not _is_accent(letter))
-
-
-_LETTERS: Final = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss"}
-
-
-def _is_accent(letter: str) -> bool:
-    return unicodedata.category(letter) == "Mn"
+    bare = (letter for letter in apart if unicodedata.category(letter) != "Mn")
+    return "".join(_LETTERS.get(letter, letter) for letter in bare)
 
 
 def _key(word: str) -> str:
     return word.lower().replace("’", "'")
-
-
-def _in_phrase(word: str, before: str, after: str, british: bool) -> str:
-    """Return the sounds of a word that belongs to its neighbour, as in "Des Moines"."""
-    if before and (sounds := _entry(f"{before} {word}", british)):
-        return sounds.split()[-1]
-    if after and (sounds := _entry(f"{word} {after}", british)):
-        return sounds.split()[0]
-    return ""
 
 
 @lru_cache(maxsize=4096)
@@ -85,12 +74,10 @@ def _sounds(word: str, british: bool) -> str:
 
 
 def _entry(key: str, british: bool) -> str:
-    line = _line(f"{key}\t")
-    return _line_sounds(line, british) if line.startswith(f"{key}\t") else ""
-
-
-def _line_sounds(line: str, british: bool) -> str:
-    _, american, other = line.split("\t")
+    found, _, sounds = _line(f"{key}\t").partition("\t")
+    if found != key:
+        return ""
+    american, other = sounds.split("\t")
     sounds = other if british and other != _SAME else american
     return "" if sounds == _UNSAID else sounds
 

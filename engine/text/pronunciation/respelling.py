@@ -38,7 +38,8 @@ _VOWELS, _LONG, _CONSONANTS, _IN_ENGLISH, _MNEMONICS, _REPLACED, _SIGNS, _WORDS 
     for name in "vowels long consonants english mnemonics replaced signs words".split()
 )
 _NEAREST: Final = {_apart(phone): near for phone, near in _IN_ENGLISH.items()}
-_COMMON: Final = frozenset(_WORDS["common"].split())
+COMMON_WORDS: Final = frozenset(_WORDS["common"].split())
+"""Ordinary words that are names, too."""
 _CONSONANT: Final = "|".join(sorted(_CONSONANTS, key=len, reverse=True))
 _SPELT_VOWEL: Final = "|".join(sorted(_VOWELS, key=len, reverse=True))
 _LONG_SYLLABLE: Final = re.compile(rf"((?:{_CONSONANT})*)([aeiouy])((?:{_CONSONANT}))e")
@@ -56,13 +57,12 @@ def said_words(said: str, language: str = "") -> tuple[str, ...]:
     """
     tokens = _TOKEN.findall(said)
     capitals = [token.isupper() and len(token) > 1 for token in tokens]
-    found = []
-    for token, shouted in zip(tokens, capitals, strict=True):
-        if token.startswith("/"):
-            found.append(_with_phones(token, phones_of(token)))
-        else:
-            found.append(_respelt(token, language, alone=not shouted or all(capitals)))
-    return tuple(found)
+    return tuple(
+        _with_phones(token, phones_of(token))
+        if token.startswith("/")
+        else _respelt(token, language, alone=not shouted or all(capitals))
+        for token, shouted in zip(tokens, capitals, strict=True)
+    )
 
 
 def split_phones(word: str) -> tuple[str, tuple[str, ...]]:
@@ -132,11 +132,6 @@ def phones_of(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def is_common_word(word: str) -> bool:
-    """Return whether a name in small letters is an ordinary word."""
-    return word in _COMMON
-
-
 def _with_phones(letters: str, phones: Sequence[str]) -> str:
     plain = re.sub(r"\W", "", letters)[:MOST_PHONES]
     return f"{plain or 'x'}{PHONES}{'_'.join(phones)}"
@@ -151,14 +146,17 @@ def _respelt(token: str, language: str, *, alone: bool) -> str:
     if language not in ("", ENGLISH):
         return _accented(syllables, _ACCENTS.get(language, ""))
     sounds = [_syllable(each.lower()) for each in syllables]
-    if not all(sounds):
-        return joined
     stressed = _stressed(syllables)
     phones: list[str] = []
     for number, sound in enumerate(sounds):
         mark = "ˈ" if number == stressed[-1] else "ˌ" if number in stressed else ""
-        phones += _marked(sound, mark)
-    return _with_phones(joined, phones) if len(phones) <= MOST_PHONES else joined
+        others = {"ɚ": "ɜː", "ə": "ʌ"} if mark else {"iː": "i", "ʌ": "ə"}  # of its stress
+        for phone in sound:
+            vowel = _is_vowel(phone)
+            phones.append(mark + others.get(phone, phone) if vowel else phone)
+            mark = "" if vowel else mark
+    said = all(sounds) and len(phones) <= MOST_PHONES
+    return _with_phones(joined, phones) if said else joined
 
 
 def _syllables(token: str, *, alone: bool) -> list[str]:
@@ -197,17 +195,6 @@ def _syllable(text: str) -> tuple[str, ...]:
 def _sounds(consonants: str) -> list[str]:
     found = re.findall(_CONSONANT, consonants)
     return [phone for each in found for phone in _CONSONANTS[each].split()]
-
-
-def _marked(phones: Sequence[str], mark: str) -> list[str]:
-    """Return a syllable's phones with a stress, or with the vowels of an unstressed one."""
-    others = {"ɚ": "ɜː", "ə": "ʌ"} if mark else {"iː": "i", "ʌ": "ə"}
-    found = []
-    for phone in phones:
-        vowel = _is_vowel(phone)
-        found.append(mark + others.get(phone, phone) if vowel else phone)
-        mark = "" if vowel else mark
-    return found
 
 
 def _accented(syllables: Sequence[str], accents: str) -> str:

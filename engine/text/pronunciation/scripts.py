@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from engine.text.piece import Piece
+from engine.text.word import Piece
 
 _KNOWN: Final = "\u017f"  # espeak's English has tables up to here
 _SAID: Final = frozenset(
@@ -29,9 +29,7 @@ _RUN: Final = re.compile(rf"{_LEFT_OUT}(?:[-'’·]*{_LEFT_OUT})*")
 
 @lru_cache(maxsize=4096)
 def is_foreign(char: str) -> bool:
-    """Return whether a character is a letter, or a sign of letters, that no English voice can
-    say.
-    """
+    """Return whether a character is a letter, or its sign, that no English voice can say."""
     if char <= _KNOWN or _SIGNS[0] <= char <= _SIGNS[1]:
         return False
     name = unicodedata.name(char, "") if unicodedata.category(char)[0] in "LM" else ""
@@ -52,9 +50,7 @@ def without_foreign(piece: Piece) -> Piece:
 
 
 def composed(piece: Piece) -> Piece:
-    """Return a piece in NFC, as most texts are. macOS stores letters and their accents
-    separately.
-    """
+    """Return a piece in NFC, as most texts are; macOS stores letters and accents separately."""
     if piece.text.isascii() or unicodedata.is_normalized("NFC", piece.text):
         return piece
     text, places, begin = "", [], 0
@@ -70,18 +66,14 @@ def composed(piece: Piece) -> Piece:
 
 
 def readable(word: str) -> str:
-    """A word in letters that espeak's English says: base letters instead of those with several
-    accents, nothing instead of other scripts.
-    """
+    """A word in letters that espeak says, without other scripts and several accents."""
     if word.isascii():
         return word
     return "".join(map(_base, unicodedata.normalize("NFC", word)))
 
 
 def _goes_on(char: str) -> bool:
-    """Return whether a character may melt into the one before: an accent, or a part of a syllable
-    of Korean.
-    """
+    """Return whether a character may melt into the one before: an accent, a part of Korean."""
     return unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"
 
 

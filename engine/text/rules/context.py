@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.text.rules import numbers
 from engine.text.tables import words
 
 _NUMERIC = re.compile(
@@ -21,17 +22,13 @@ SENTENCE_STARTERS = words("context", "sentence_starters")
 OPENERS = words("context", "openers")
 _BY = ("x", "×", "by")
 _NO_NOUNS = SENTENCE_STARTERS | words("context", "no_nouns")
-
-
-_DETERMINERS = words("context", "determiners")
-_ADJECTIVES = words("context", "adjectives")
-_COUNTED = words("context", "counted")
-_VERB_LIKE = words("context", "verb_like")
+_DETERMINERS, _ADJECTIVES, _COUNTED, _VERB_LIKE = (
+    words("context", name) for name in ("determiners", "adjectives", "counted", "verb_like")
+)
 
 
 class NeedNext(Exception):
-    """The reading depends on the next token, which has not arrived yet. Never leaves this
-    package."""
+    """The reading depends on the next token, which has not arrived. Never leaves this package."""
 
 
 @dataclass(frozen=True)
@@ -121,18 +118,14 @@ class Context:
         return "." if self.sentence_follows(any_name=any_name) else ""
 
     def is_adjective(self, article: str) -> bool:
-        """Return whether an amount behind `article` describes the noun after it: "a 5 dollar
-        bill".
-        """
+        """Return whether an amount behind `article` describes a noun: "a 5 dollar bill"."""
         if article.lower() not in ("a", "an") or self.punctuation:
             return False
         named = self.after[:1].isalnum() and self.after.lower() not in _NO_NOUNS
         return named or self.after in ("×", "by")
 
     def describes(self, before: str) -> bool:
-        """Return whether an amount behind this word describes the noun after it: "a $5 toy", "the
-        $5 toy", "two $5 bills".
-        """
+        """Return whether an amount behind this word describes a noun: "two $5 bills"."""
         if self.is_adjective(before):
             return True
         if self.punctuation or not (before.lower() in _DETERMINERS or before.isdecimal()):
@@ -180,9 +173,7 @@ Rule = Callable[[str, Context], Reading | None]
 def matching(
     pattern: str, flags: re.RegexFlag = re.NOFLAG
 ) -> Callable[[Callable[[re.Match[str], Context], Reading | None]], Rule]:
-    """Return a decorator for a rule that reads the match of an entire token instead of the
-    token.
-    """
+    """Return a decorator for a rule that reads the match of an entire token, not the token."""
     whole = re.compile(pattern, flags)
 
     def rule_of(read: Callable[[re.Match[str], Context], Reading | None]) -> Rule:
@@ -195,9 +186,40 @@ def matching(
     return rule_of
 
 
+class _Group(str):
+    """A group of a match that a function of `numbers` reads: "{1:ordinal}"."""
+
+    def __format__(self, function: str) -> str:
+        by_value = function in ("ordinal", "year")
+        value = int(self.replace(",", "")) if by_value else str(self)
+        said: str = getattr(numbers, function)(value) if function else str(self)
+        return said
+
+
+def form(
+    pattern: str,
+    said: str,
+    flags: re.RegexFlag = re.NOFLAG,
+    *,
+    when: Callable[[re.Match[str], Context], object] = lambda match, context: True,
+) -> Rule:
+    """Return a rule that says an entire token by its groups: "{1:number} out of {2:number}"."""
+
+    def read(match: re.Match[str], context: Context) -> Reading | None:
+        words = said.format(*map(_Group, (match[0], *match.groups(""))))
+        return say(words) if when(match, context) else None
+
+    return matching(pattern, flags)(read)
+
+
 def say(words: str, mark: str | None = None) -> Reading:
     """Return a reading of words that are separated by spaces."""
     return Reading(tuple(words.split()), mark)
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word has a capital, and not because it begins a sentence."""
+    return word != word.lower() and word.lower() not in SENTENCE_STARTERS
 
 
 def is_other_word(word: str) -> bool:

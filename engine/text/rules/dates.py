@@ -8,15 +8,7 @@ import re
 
 from engine.text.pronunciation import initialisms
 from engine.text.rules import numbers, units
-from engine.text.rules.context import (
-    SENTENCE_STARTERS,
-    Context,
-    Reading,
-    Rule,
-    is_counted,
-    matching,
-    say,
-)
+from engine.text.rules.context import Context, Reading, form, is_counted, is_name, matching, say
 from engine.text.rules.figures import VERSIONED
 from engine.text.tables import listed, section, words
 
@@ -62,8 +54,6 @@ _POINT = re.compile(r"(\d{1,2})\.([0-5]\d)(?:([ap])\.?m)?", re.IGNORECASE)
 _FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]?\d)(?:(m)(?:in)?)?")
 _SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
-_RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
-_STANDARD = re.compile(r"(\d{4,5}):((?:19|20)\d\d)")
 LATE_DAY = r"(?:1[0-2]|[1-9])/(?:1[13-57-9]|2\d|3[01])"
 _LATE = re.compile(LATE_DAY)
 _UNTIL = ("to", "through", "until", "-", "–")
@@ -83,8 +73,8 @@ def iso(match: re.Match[str], context: Context) -> Reading | None:
     if match[2] == "." and _is_versioned(match[0], context):
         return None
     words = date(int(match[3]), int(match[4]), match[1])
-    time = _TIME.fullmatch(match[5] or "")
-    return say(f"{words}, {_clock(time, context)}" if time else words) if words else None
+    time = _TIME.fullmatch(match[5] or "") if words else None
+    return _read(f"{words}, {_clock(time, context)}" if time else words)
 
 
 @matching(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
@@ -101,24 +91,20 @@ def numeric(match: re.Match[str], context: Context) -> Reading | None:
         return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
-    words = date(month, day, match[4]) or date(day, month, match[4])
-    return say(words) if words else None
+    return _read(date(month, day, match[4]) or date(day, month, match[4]))
 
 
 @matching(r"(\d{1,2})/(\d{1,2})")
 def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
     """Read tokens such as on 3/5, by 12/31."""
     before, top, bottom = context.previous.lower(), int(match[1]), int(match[2])
+    unlike_fraction = (before != "of" and top > bottom) or (bottom > 12 and bottom != 16)
     dated = (
-        before == "on"
-        or context.previous in _DAYS
-        or (before in _DATED and before != "of" and top > bottom)
-        or match[2][0] == "0"
+        (before == "on" or context.previous in _DAYS or match[2][0] == "0")
         or _is_end_of_days(match[0], context)
-        or (bottom > 12 and bottom != 16 and before in _DATED)
+        or (before in _DATED and unlike_fraction)
     )
-    said = date(top, bottom, "") if dated else ""
-    return say(said) if said else None
+    return _read(date(top, bottom, "") if dated else "")
 
 
 def _is_end_of_days(body: str, context: Context) -> bool:
@@ -134,35 +120,30 @@ def _is_end_of_days(body: str, context: Context) -> bool:
 
 def day(body: str, context: Context) -> Reading | None:
     """Read tokens such as May 5, May 3-5, 5 May, the 5th of May."""
+    behind_month = is_month(context.previous)
     spread = _DAY_RANGE.fullmatch(body)
     if spread and _is_day(spread[1]) and _is_day(spread[3]):
-        first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
-        if is_month(context.previous):
-            return say(f"{first} to {last}")
-        if not context.punctuation and is_month(context.after):
-            article = "" if context.previous.lower() == "the" else "the "
-            return say(f"{article}{first} to {last} of")
-        return None
-    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", body)
-    if not _is_day(bare) or "'" in context.opened:
-        return None
-    behind_month = is_month(context.previous)
-    if context.previous in ("may", "march"):  # they may be words, too
-        behind_month = context.before_previous.lower() in _DATED
-    if behind_month and context.past[0].mark == "":
-        return say(numbers.ordinal(int(bare)))
+        words = " to ".join(numbers.ordinal(int(group)) for group in spread.groups()[::2])
+    else:
+        bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", body)
+        if not _is_day(bare) or "'" in context.opened:
+            return None
+        words = numbers.ordinal(int(bare))
+        if context.previous in ("may", "march"):  # they may be words, too
+            behind_month = context.before_previous.lower() in _DATED
+        behind_month = behind_month and context.past[0].mark == ""
+    if behind_month:
+        return say(words)
     if context.punctuation or not is_month(context.after):
         return None
-    article = "" if context.previous.lower() == "the" else "the "
-    return say(f"{article}{numbers.ordinal(int(bare))} of")
+    return say(f"{'' if context.previous.lower() == 'the' else 'the '}{words} of")
 
 
 def names(body: str, context: Context) -> Reading | None:
     """Read tokens such as Sept./Oct., Mon/Wed/Fri."""
     parts = [full_name(part.rstrip(".")) for part in body.split("/")]
-    if len(parts) < 2 or not all(parts):
-        return None
-    return say(", ".join(parts), context.mark_behind_dot(any_name=False))
+    named = len(parts) > 1 and all(parts)
+    return say(", ".join(parts), context.mark_behind_dot(any_name=False)) if named else None
 
 
 def month(body: str, context: Context) -> Reading | None:
@@ -170,25 +151,28 @@ def month(body: str, context: Context) -> Reading | None:
     name = _SHORT_MONTHS.get(body.title() if body in _OTHER_CASES else body)
     if name is None:
         return None
-    dotted = context.punctuation.startswith(".")
-    safe = dotted and body in _SAFE_SHORT
+    safe = context.punctuation.startswith(".") and body in _SAFE_SHORT
     if not (safe or context.after_number or context.after[:1].isdigit()):
         return None
-    return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
+    return say(name, context.mark_behind_dot(any_name=False))
 
 
 def weekday(body: str, context: Context) -> Reading | None:
-    """Read Mon., Thu, and Sat. before a date, "by Fri.", "Mon:", and Mon alone in its line or
-    cell.
-    """
+    """Read Mon., Thu, and Sat. before a date, "by Fri.", "Mon:", and Mon alone in its line."""
     name = _DAYS.get(body)
     if name is None:
         return None
-    safe = context.punctuation.startswith(".") and body not in ("Sat", "Sun", "Wed", "Mon", "Fri")
-    cued = context.punctuation.startswith(".") and context.previous.lower() in _DATED
+    is_name_only = body not in ("Sat", "Sun", "Wed", "Mon", "Fri")
+    dotted = context.punctuation.startswith(".")
+    safe = dotted and (is_name_only or context.previous.lower() in _DATED)
     alone = not context.past and not context.punctuation and context.after == ""
-    safe = safe or cued or alone or context.punctuation.startswith(":")
-    if not (safe or context.after[:1].isdigit() or is_month(context.after)):
+    if not (
+        safe
+        or alone
+        or context.punctuation.startswith(":")
+        or context.after[:1].isdigit()
+        or is_month(context.after)
+    ):
         return None
     return say(name, context.mark_behind_dot(any_name=False))
 
@@ -204,29 +188,28 @@ def year(body: str, context: Context) -> Reading | None:
         return say(f"{MONTHS[int(year_month[2]) - 1]} {numbers.year(int(year_month[1]))}")
     if not _YEAR.fullmatch(body):
         return None
-    value = int(body)
     day_before = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
     dated = _is_day(day_before) and is_month(context.before_previous)  # "March 3rd,", "3 March"
-    if dated or is_month(context.previous):
-        return say(numbers.year(value))
-    is_count = not context.punctuation and is_counted(context.after)
-    if context.previous.lower() in _YEAR_CUES:
-        return say(numbers.year(value)) if not is_count or context.after == "people" else None
-    if is_count or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
-        return None
-    return say(numbers.year(value))
+    if not dated and not is_month(context.previous):
+        is_count = not context.punctuation and is_counted(context.after)
+        cued = context.previous.lower() in _YEAR_CUES
+        if is_count and not (cued and context.after == "people"):
+            return None
+        if not (cued or 1900 <= int(body) <= 2099 or _ERA.fullmatch(context.after)):
+            return None
+    return say(numbers.year(int(body)))
 
 
 @matching(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
 def zone_offset(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as UTC+5:30, GMT-3."""
     name, sign, hours, minutes = match.groups("0")
-    words = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
-    return say(f"{words} {numbers.cardinal(int(minutes))}" if int(minutes) else words)
+    behind = numbers.cardinal(int(minutes)) if int(minutes) else ""
+    return say(f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))} {behind}")
 
 
 def time(body: str, context: Context) -> Reading | None:
-    """Read tokens such as 5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1."""
+    """Read tokens such as 5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00."""
     point = _POINT.fullmatch(body)
     french = _FRENCH.fullmatch(body)
     if french and (len(french[1]) == 1 or french[3]):  # a duration rather than a time of day
@@ -235,15 +218,9 @@ def time(body: str, context: Context) -> Reading | None:
     if french or (point and (point[3] or _half_follows(context))):
         body = re.sub("[.h]", ":", body, count=1)
     match = _TIME.fullmatch(body) or _HOUR.fullmatch(body)
-    if match and int(match[1]) <= 24:
-        return Reading(tuple(_clock(match, context).split()), _half_mark(body, context))
-    standard = _STANDARD.fullmatch(body)
-    if standard:  # ISO 9001:2015
-        return say(f"{numbers.number(standard[1])}, {numbers.year(int(standard[2]))}")
-    ratio = _RATIO.fullmatch(body)
-    if ratio:
-        return say(f"{numbers.number(ratio[1])} to {numbers.number(ratio[2])}")
-    return None
+    if not match or int(match[1]) > 24:
+        return None
+    return Reading(tuple(_clock(match, context).split()), _half_mark(body, context))
 
 
 @matching(_HALF.pattern)
@@ -269,14 +246,11 @@ def dashed(body: str, context: Context) -> Reading | None:
     year = (parts.get("year") or "").lstrip("'")
     if not parts.get("day"):
         return say(f"{name} {numbers.year(int(year))}")
-    words = date(MONTHS.index(name) + 1, int(parts["day"]), year)
-    return say(words) if words else None
+    return _read(date(MONTHS.index(name) + 1, int(parts["day"]), year))
 
 
 def zone(body: str, context: Context) -> Reading | None:
-    """Read a time zone, such as the EST of "3 PM EST.". Its dot ends the sentence, and a slash
-    after it is a pause.
-    """
+    """Read the EST of "3 PM EST.", whose dot ends the sentence; a slash after it is a pause."""
     if body == "/" and context.previous in _ZONES:
         return Reading(())
     if body not in _ZONES or not context.past or context.past[0].mark:
@@ -291,9 +265,7 @@ def full_name(word: str) -> str:
 
 
 def _half(letter: str) -> str:
-    """Return "A-M" or "P-M". Every synthesiser spells capitals with hyphens, but reads "AM" as a
-    word.
-    """
+    """Return "A-M" or "P-M", which every synthesiser spells; "AM" it reads as a word."""
     return letter.upper() + "-M"
 
 
@@ -330,6 +302,10 @@ def _half_follows(context: Context) -> bool:
     return not context.punctuation and bool(_HALF.fullmatch(context.after))
 
 
+def _read(words: str) -> Reading | None:
+    return say(words) if words else None
+
+
 def date(month: int, day: int, year_text: str) -> str:
     """Return a date in words; `year_text` may be empty. "" if the day does not exist."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
@@ -345,11 +321,10 @@ def date(month: int, day: int, year_text: str) -> str:
 
 def _year_range(match: re.Match[str], context: Context) -> Reading | None:
     first, last = int(match[1]), match[2]
-    if len(last) == 4 and (int(last) <= first or is_counted(context.after)):
+    is_year = len(last) == 4
+    if int(last) <= (first if is_year else first % 100) or (is_year and is_counted(context.after)):
         return None
-    if len(last) == 2 and int(last) <= first % 100:
-        return None
-    words = numbers.year(int(last)) if len(last) == 4 else numbers.two_figures(last)
+    words = numbers.year(int(last)) if is_year else numbers.two_figures(last)
     return say(f"{numbers.year(first)} to {words}")
 
 
@@ -359,9 +334,8 @@ def _is_versioned(text: str, context: Context) -> bool:
     cue = context.before_previous if before in ("to", "from", "is") else before
     if cue.lower() in VERSIONED:
         return True
-    named = any(char.isupper() for char in before) and before.lower() not in SENTENCE_STARTERS
     padded = re.search(r"(?<!\d)0\d", text)  # as in dates alone
-    return named and not context.past[0].mark and not padded and not full_name(before)
+    return is_name(before) and not context.past[0].mark and not padded and not full_name(before)
 
 
 def _is_day(text: str) -> bool:
@@ -374,8 +348,10 @@ def is_month(word: str) -> bool:
     return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
 
 
-NAMED: tuple[Rule, ...] = (dashed, zone, names)
-RULES: tuple[Rule, ...] = (
-    iso, month_and_year, numeric, day_and_month, day, year, zone_offset, time, half_of_day, month,
-    weekday,
+NAMED = (dashed, zone, names)
+RULES = (
+    iso, month_and_year, numeric, day_and_month, day, year, zone_offset, time,
+    form(r"(\d{4,5}):((?:19|20)\d\d)", "{1:number}, {2:year}"),  # ISO 9001:2015
+    form(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})", "{1:number} to {2:number}"),  # 3:1
+    half_of_day, month, weekday,
 )  # fmt: skip

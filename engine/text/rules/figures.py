@@ -6,27 +6,25 @@ Invariant: every rule matches its whole token or leaves it alone; no rule guesse
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import (
-    SENTENCE_STARTERS,
-    Context,
-    Reading,
-    Rule,
-    is_counted,
-    matching,
-    say,
-)
+from engine.text.rules.context import Context, Reading, form, is_counted, is_name, matching, say
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS
 
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|\d0)'?s"
+_MIXED_HYPHENED = r"([-+]?\d{1,3}[-–]([1-9]\d?)/([1-9]\d?))"
 _NUMBERED = words("figures", "numbered")
 PLACES = words("figures", "places")
 _STATUS = words("figures", "status")
 _OPERATORS = frozenset("+-=*/^")
+_BEFORE_DECADES = frozenset("the early late mid my his her their your our in".split())
 _IDIOMS = section("figures", "idioms")
 VERSIONED = words("figures", "versioned")
+
+
+def _is_part(match: re.Match[str], context: Context) -> bool:
+    return int(match[2]) < int(match[3])
 
 
 def idiom(body: str, context: Context) -> Reading | None:
@@ -34,36 +32,15 @@ def idiom(body: str, context: Context) -> Reading | None:
     words = _IDIOMS.get(body)
     if words is None:
         return None
-    before = context.previous
-    is_named = before[:1].isupper() and before.lower() not in SENTENCE_STARTERS
-    if body == "101" and not is_named:  # "Physics 101", but "101 Dalmatians"
-        return None
-    return say(words)
-
-
-@matching(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
-def plain(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 5, -5, 1,234.5, 50%."""
-    after = {"%": "percent", "‰": "per thousand", "": ""}[match[2]]
-    return say(f"{numbers.number(match[1])} {after}")
-
-
-@matching(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
-def ordinal(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 3rd, 21st, 1,000th."""
-    return say(numbers.ordinal(int(match[1].replace(",", ""))))
+    is_named = context.previous[:1].isupper() and is_name(context.previous)
+    # "Physics 101", but "101 Dalmatians"
+    return say(words) if is_named or body != "101" else None
 
 
 @matching(r"\d{1,3}(?:st|nd|rd|th)(?:/\d{1,3}(?:st|nd|rd|th))+")
 def ordinals(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as 3rd/4th."""
     return say(", ".join(numbers.ordinal(int(each[:-2])) for each in match[0].split("/")))
-
-
-@matching(r"(\d{1,3}\.\d+)/(\d{1,3})")
-def rating(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 8.5/10."""
-    return say(f"{numbers.number(match[1])} out of {numbers.number(match[2])}")
 
 
 @matching(r"(-?)(\d{1,4})/(\d{1,4})(?:ths?|rds?)?")
@@ -79,27 +56,6 @@ def fraction(match: re.Match[str], context: Context) -> Reading:
     return say(("minus " if match[1] and not part.startswith("and ") else "") + part)
 
 
-@matching(r"([-+]?\d{1,3}[-–]([1-9]\d?)/([1-9]\d?))(%?)")
-def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
-    """Read tokens such as 1-1/2."""
-    is_part = int(match[2]) < int(match[3])
-    return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
-
-
-@matching(r"([1-9]/(?:2|4|8|16))-([1-9]\d)")
-def thread(match: re.Match[str], context: Context) -> Reading:
-    """Read the size of a screw and its threads an inch: 1/4-20."""
-    return say(f"{numbers.amount(match[1])} {numbers.number(match[2])}")
-
-
-@matching(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})")
-def mixed_range(match: re.Match[str], context: Context) -> Reading | None:
-    """Read 2-1/4–2-1/2 as a range. 1–1/2 is one number."""
-    if match[1].isdecimal() and "-" not in match[2]:
-        return None
-    return say(f"{numbers.amount(match[1])} to {numbers.amount(match[2])}")
-
-
 @matching(rf"(\d*)([{_FRACTION_SIGNS}])")
 def mixed(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as 1½, ½."""
@@ -109,9 +65,7 @@ def mixed(match: re.Match[str], context: Context) -> Reading:
 
 
 def continued(text: str, context: Context) -> str:
-    """Return "and a half" for 1/2 behind a whole number; "" if there is no whole number before
-    it.
-    """
+    """Return "and a half" for 1/2 behind a whole number; "" if there is none before it."""
     text = numbers.UNICODE_FRACTIONS.get(text, text)
     top, _, bottom = text.partition("/")
     return _continued(int(top), int(bottom), context) if top.isdecimal() and bottom else ""
@@ -126,21 +80,12 @@ def _continued(top: int, bottom: int, context: Context) -> str:
 
 @matching(_DECADE)
 def decade(match: re.Match[str], context: Context) -> Reading | None:
-    """Read 1990s and '90s as decades, and 30s only after "the" or "his" (otherwise it means
-    seconds).
-    """
+    """Read 1990s and '90s as decades, but 30s, which may be seconds, only after "the" or "his"."""
     if len(match[1]) < 4 and "'" not in match[0] + context.opened:
-        cues = "the early late mid my his her their your our in".split()
-        if context.previous.lower() not in cues and not re.fullmatch(_DECADE, context.previous):
+        cued = context.previous.lower() in _BEFORE_DECADES
+        if not cued and not re.fullmatch(_DECADE, context.previous):
             return None
     return say(numbers.decade(int(match[1]) or 2000))
-
-
-@matching(r"('?)0([1-9])")
-def elided_year(match: re.Match[str], context: Context) -> Reading | None:
-    """Read tokens such as '05."""
-    elided = match[1] or ("'" in context.opened and "'" not in context.punctuation)
-    return say(f"oh {numbers.digits(match[2])}") if elided else None
 
 
 @matching(r"\d{1,2}(?:,\d{1,2}){2,}|(\d),(\d)")
@@ -151,12 +96,6 @@ def listed(match: re.Match[str], context: Context) -> Reading | None:
         if not follows or context.punctuation or context.after not in ("or", "and", "&"):
             return None
     return say(", ".join(numbers.number(part) for part in match[0].split(",")))
-
-
-@matching(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
-def times_per(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 2x/day."""
-    return say(f"{numbers.number(match[1])} times per {match[2]}")
 
 
 @matching(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
@@ -170,22 +109,18 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
     link = " by "
     if "×" in match[0] and not context.describes(context.article):
         link = " by " if not context.punctuation and context.after in SIGNS else " times "
-    return say(link.join(map(_size, sizes)))
+    said = []
+    for size in sizes:
+        hundreds, rest = divmod(int(size) if size.isdecimal() else 0, 100)
+        paired = 10 <= hundreds <= 99 and rest >= 10  # of a picture: 1920 is nineteen twenty
+        said.append(numbers.code(size) if paired else numbers.number(size))
+    return say(link.join(said))
 
 
 @matching(r"""(\d{1,2})['"′″]?[x×](\d{1,2})['"′″]?s""")
 def boards(match: re.Match[str], context: Context) -> Reading:
     """Read tokens such as 2x4s, 2'x4's."""
     return say(f"{numbers.number(match[1])} by {numbers.plural(numbers.number(match[2]))}")
-
-
-@matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
-def scientific(match: re.Match[str], context: Context) -> Reading | None:
-    """Read 1.5e-3, but not the gate "4E5"."""
-    if context.previous.lower() in PLACES:
-        return None
-    exponent = numbers.number(match[2].lstrip("+"))
-    return say(f"{numbers.number(match[1])} times ten to the {exponent}")
 
 
 @matching(r"(\d{1,3})ers")
@@ -247,17 +182,27 @@ def version(match: re.Match[str], context: Context) -> Reading | None:
     return say(("version " if lead and not named else "") + words)
 
 
-def _size(size: str) -> str:
-    """Return a side of a picture or a table in words: 1920 is nineteen twenty."""
-    value = int(size) if size.isdecimal() else 0
-    hundreds, rest = divmod(value, 100)
-    if not (10 <= hundreds <= 99 and rest >= 10):
-        return numbers.number(size)
-    return f"{numbers.cardinal(hundreds)} {numbers.cardinal(rest)}"
-
-
-RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, elided_year, ordinal, ordinals, rating, fraction, thread,
-    mixed_range, mixed_hyphened, mixed, scientific, listed, times_per, times, boards, members,
-    thousands, many, numbered, plain,
+RULES = (
+    idiom, network, version, decade,
+    form(r"('?)0([1-9])", "oh {2:digits}", when=lambda match, context: (  # '05
+        match[1] or ("'" in context.opened and "'" not in context.punctuation)
+    )),
+    form(r"(\d{1,3}(?:,?\d{3})*)(?:st|nd|rd|th)", "{1:ordinal}", re.IGNORECASE),  # 21st, 1,000th
+    ordinals,
+    form(r"(\d{1,3}\.\d+)/(\d{1,3})", "{1:number} out of {2:number}"),  # 8.5/10
+    fraction,
+    form(r"([1-9]/(?:2|4|8|16))-([1-9]\d)", "{1:amount} {2:number}"),  # a screw: 1/4-20
+    form(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})", "{1:amount} to {2:amount}",
+         when=lambda match, _: not match[1].isdecimal() or "-" in match[2]),  # not one number
+    form(_MIXED_HYPHENED, "{1:amount}", when=_is_part),  # 1-1/2
+    form(_MIXED_HYPHENED + "%", "{1:amount} percent", when=_is_part),
+    mixed,
+    form(r"(-?\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})", "{1:number} times ten to the {2:number}",
+         when=lambda _, context: context.previous.lower() not in PLACES),  # but the gate "4E5"
+    listed,
+    form(r"(\d+)x/(day|week|month|year|hour)", "{1:number} times per {2}", re.IGNORECASE),
+    times, boards, members, thousands, many, numbered,
+    form(rf"([-–+]?(?:{NUMBER}))", "{1:number}"),  # 5, -5, 1,234.5
+    form(rf"([-–+]?(?:{NUMBER}))%", "{1:number} percent"),
+    form(rf"([-–+]?(?:{NUMBER}))‰", "{1:number} per thousand"),
 )  # fmt: skip

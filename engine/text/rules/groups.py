@@ -13,15 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from engine.text.rules import numbers
-from engine.text.rules.context import (
-    SENTENCE_STARTERS,
-    Context,
-    Reading,
-    Rule,
-    is_counted,
-    matching,
-    say,
-)
+from engine.text.rules.context import Context, Reading, is_counted, is_name, matching, say
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
@@ -69,9 +61,7 @@ _TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}|\d{5}-\d{4}", re.ASCII)
 
 
 def cued(context: Context) -> bool:
-    """Return whether the words before announce a number that is dialled or typed: "call", "PIN
-    is".
-    """
+    """Return whether the words before announce a dialled or typed number: "call", "PIN is"."""
     past = [past.body.lower() for past in context.past]
     return any(
         word in _CUES and all(link in _LINKS for link in past[:place])
@@ -90,12 +80,8 @@ def continues(run: Sequence[str], text: str) -> bool:
     """
     if "/" in run[0]:
         return is_range((*run, text))
-    if (
-        len(run) == LONGEST
-        or not begins(run[0])
-        or not _OPEN_END.fullmatch(run[-1])
-        or not _NEXT.fullmatch(text)
-    ):
+    open_end = len(run) < LONGEST and begins(run[0]) and _OPEN_END.fullmatch(run[-1])
+    if not open_end or not _NEXT.fullmatch(text):
         return False
     if text.isalpha():
         return len(run) == 1 and run[0][0].isalpha()
@@ -108,12 +94,8 @@ def is_range(run: Sequence[str]) -> bool:
 
 
 def thousands(run: Sequence[str], context: Context) -> int:
-    """Return the number of tokens at the beginning of a run that form one number in groups of
-    three.
-    """
-    named = context.previous != context.previous.lower() and (
-        context.previous.lower() not in SENTENCE_STARTERS
-    )
+    """Return how many tokens at the beginning of a run form one number in groups of three."""
+    named = is_name(context.previous)
     for size in range(len(run), 1, -1):
         text = " ".join(run[:size])
         if _GROUPED.fullmatch(text) and (not named or _ROUND.fullmatch(text)):  # "iPhone 15 256 GB"
@@ -135,7 +117,13 @@ def code(run: Sequence[str], *, cued: bool, entire: bool) -> int:
         return len(run)
     # Does a country write its telephone numbers like this? Possible thousands do not count.
     national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(THOUSANDS, text)
-    return len(run) if national and any(_is_number_of(each, text) for each in _REGIONS) else 0
+    if not national:
+        return 0
+    import phonenumbers
+
+    grouped = phonenumbers.Leniency.STRICT_GROUPING
+    found = (phonenumbers.PhoneNumberMatcher(text, each, grouped) for each in _REGIONS)
+    return len(run) if any(one.raw_string == text for each in found for one in each) else 0
 
 
 def words_of(text: str) -> list[str]:
@@ -144,7 +132,12 @@ def words_of(text: str) -> list[str]:
     bare = re.sub(r"[()]", "", text)
     for match in re.finditer(r"\+?\d+|[A-Za-z]+", bare):
         group = match[0]
-        said += _group(group)
+        if re.fullmatch(r"[89]00", group):
+            said += numbers.cardinal(int(group)).split()
+        elif group.isalpha():
+            said.append("-".join(group) if len(group) == 2 and group.isupper() else group)
+        else:
+            said += ["plus"] * (group[0] == "+") + numbers.digits(group).split()
         in_word = len(group) == 1 and bare[: match.start()][-1:].isalpha()  # Kars4Kids
         said[-1] += "" if group.isalpha() or in_word else ","
     return [*said[:-1], said[-1].rstrip(",")]
@@ -171,27 +164,8 @@ def _is_dialled(text: str, *, cued: bool) -> bool:
     return cued or bool(_TRUNK.match(text))
 
 
-def _is_number_of(region: str, text: str) -> bool:
-    import phonenumbers
-
-    grouped = phonenumbers.Leniency.STRICT_GROUPING
-    matches = phonenumbers.PhoneNumberMatcher(text, region, leniency=grouped)
-    return any(match.raw_string == text for match in matches)
-
-
-def _group(group: str) -> list[str]:
-    if re.fullmatch(r"[89]00", group):
-        return numbers.cardinal(int(group)).split()
-    if group.isalpha():
-        return ["-".join(group)] if len(group) == 2 and group.isupper() else [group]
-    plus = ["plus"] if group.startswith("+") else []
-    return plus + numbers.digits(group).split()
-
-
 def dialled(body: str, context: Context) -> Reading | None:
-    """Read tokens such as 555-1234, 1-800-555-1234, +44-20-7946-0958, +14155550132, 123-45-6789, CA
-    90210, PIN 1234.
-    """
+    """Read tokens such as 555-1234, 1-800-555-1234, +44-20-7946-0958, 123-45-6789, CA 90210."""
     match = _AMERICAN.fullmatch(body)
     a_range = match and match[1].endswith("0") and match[2].endswith("00")  # 100-2000
     behind_state = len(context.previous) == 2 and context.previous.isupper()
@@ -204,9 +178,7 @@ def dialled(body: str, context: Context) -> Reading | None:
 
 @matching(r"(?:(\+?\d{1,3})\()?(\d{2,5})\)([\d.-]{6,12})", re.ASCII)
 def area_glued(match: re.Match[str], context: Context) -> Reading | None:
-    """Read (415)555-0132 and +1(415)555-0132. The first bracket may be missing, because it was
-    peeled off.
-    """
+    """Read (415)555-0132 and +1(415)555-0132. The first bracket may have been peeled off."""
     if not (match[1] or "(" in context.opened):
         return None
     country, area, rest = match.groups()
@@ -224,9 +196,7 @@ def label(body: str, context: Context) -> Reading | None:
 
 
 def typed(body: str, context: Context) -> Reading | None:
-    """Read the figures of "PIN 1234" and "dial 112" one by one, but not those of "call 100
-    people".
-    """
+    """Read the figures of "PIN 1234" and "dial 112" one by one, but not "call 100 people"."""
     if not _TYPED_CODE.fullmatch(body) or not cued(context):
         return None
     is_count = context.previous == "call" and not context.punctuation and is_counted(context.after)
@@ -234,9 +204,7 @@ def typed(body: str, context: Context) -> Reading | None:
 
 
 def long_number(body: str, context: Context) -> Reading | None:
-    """Read 5551234567 and XI1234567812334 digit by digit. A round number, or one that the
-    neighbours mark as an amount, is not read so.
-    """
+    """Read 5551234567 and XI1234567812334 digit by digit, unless it is round or an amount."""
     if body.isdecimal() and body.isascii() and len(body) >= _LONG:
         return None if _is_quantity(body, context) else _reading(_parted(body))
     if not _LONG_ID.fullmatch(body):
@@ -253,9 +221,7 @@ def numbered(figures: str) -> Reading:
 
 
 def _parted(figures: str) -> str:
-    """Split a long run of figures as a North American telephone number, or into groups of three and
-    four.
-    """
+    """Split a long run of figures as a North American number, or into threes and fours."""
     if len(figures) < _LONG:
         return figures
     match = _GLUED_AMERICAN.fullmatch(figures)
@@ -268,10 +234,9 @@ def _parted(figures: str) -> str:
 
 
 def _is_quantity(body: str, context: Context) -> bool:
-    if body.endswith("000") and body[0] != "0":
-        return True
     one, two = context.previous.lower(), context.before_previous.lower()
-    if one in _COUNTING_VERBS and body[0] != "0" and len(body) <= _LONGEST_COUNT:
+    verb = one in _COUNTING_VERBS and len(body) <= _LONGEST_COUNT
+    if body[0] != "0" and (verb or body.endswith("000")):
         return True
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True
@@ -285,4 +250,4 @@ def _reading(text: str) -> Reading:
     return Reading(tuple(words_of(text)))
 
 
-RULES: tuple[Rule, ...] = (dialled, area_glued, label, typed, long_number)
+RULES = (dialled, area_glued, label, typed, long_number)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import takewhile, zip_longest
 
 from engine.text.rules import numbers, units
-from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, say
+from engine.text.rules.context import SCALES, Context, Currency, Reading, say
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
 
@@ -89,9 +89,8 @@ def per(body: str, context: Context) -> Reading | None:
     many = _PER_MANY.fullmatch(body)
     if many and (price := amount(many[1], replace(context, punctuation="/"))):
         count = many[2].rstrip("kKM")
-        return say(
-            f"{' '.join(price.words)} per {numbers.number(count)} {_scale(many[2][len(count) :])}"
-        )
+        behind = f"per {numbers.number(count)} {_scale(many[2][len(count) :])}"
+        return Reading((*price.words, *behind.split()))
     match = _PER.fullmatch(body)
     if not match:
         return None
@@ -106,9 +105,7 @@ def per(body: str, context: Context) -> Reading | None:
 
 
 def pending_currency(body: str, context: Context) -> Reading | None:
-    """Read the "million" of "$1.5 million", and the number of "USD 50", with the pending
-    currency.
-    """
+    """Read the "million" of "$1.5 million", the number of "USD 50", with the pending currency."""
     currency = context.currency
     if currency is None:
         return None
@@ -168,7 +165,11 @@ def code_per(body: str, context: Context) -> Reading | None:
 
 def _amount(parts: Mapping[str, str], context: Context) -> Reading:
     figure, currency = parts["figure"], _SIGNS.get(parts["sign"]) or _CODES[parts["sign"]]
-    currency = _CODES.get(parts.get("code") or "") or _coded(currency, context)
+    named = _CODES.get(parts.get("code") or "")
+    behind = _CODES.get("" if context.punctuation else context.after)  # "$20 USD"
+    if not named and behind and behind.one.endswith(currency.one):
+        named = behind
+    currency = named or currency
     sign = parts["lead"] or parts.get("inner_lead", "")
     lead = {"-": "minus", "+": "plus"}.get(sign, "")
     if scale := _scale(parts["scale"]):
@@ -195,9 +196,7 @@ def _is_scale(word: str) -> bool:
 
 
 def _is_label(body: str, context: Context) -> bool:
-    """Return whether a single letter behind an amount is a name: A $4 B $5, $5 B: it, $5 T
-    shirt.
-    """
+    """Return whether a letter behind an amount is a name: A $4 B $5, $5 B: it, $5 T shirt."""
     if len(body) > 1:
         return False
     sentence = list(takewhile(lambda past: past.mark not in tuple(".?!"), context.past[1:]))
@@ -228,15 +227,6 @@ def _repeated(body: str, context: Context) -> Reading | None:
     return say(name)
 
 
-def _coded(currency: Currency, context: Context) -> Currency:
-    """Return the currency of a code in the next token, as in "$20 USD"; otherwise that of the
-    sign.
-    """
-    code = "" if context.punctuation else context.after
-    named = _CODES.get(code)
-    return named if named and named.one.endswith(currency.one) else currency
-
-
 def _priced(figure: str, sign: str) -> Currency | None:
     """Return the currency to say after the figure. An exchange rate, 0.92 EUR, is not a price."""
     currency = _CODES.get(sign) or _SIGNS.get(sign)
@@ -265,4 +255,4 @@ def _price(figure: str, currency: Currency) -> str:
     return f"{words} and {cents}" if units else cents
 
 
-RULES: tuple[Rule, ...] = (pending_currency, spread, amount, per, before_sign, code)
+RULES = (pending_currency, spread, amount, per, before_sign, code)

@@ -48,9 +48,19 @@ _FRACTION = re.compile(r"(?:(\d+)[-–])?(\d+)/(\d+)")
 
 
 def american(text: str) -> str:
-    """`text` with other countries' numbers rewritten the American way, as NUMBER expects them:
-    1.234,5; 1'234.5; 3,14."""
-    return _FOREIGN.sub(_american, text)
+    """Return a text with other countries' numbers as NUMBER expects them: 1.234,5; 3,14."""
+
+    def rewritten(match: re.Match[str]) -> str:
+        figure = match[0]
+        if match["dots"] and not _NETWORK_ADDRESS.fullmatch(figure):
+            return figure.replace(".", "").replace(",", ".")
+        if match["whole"]:
+            return figure.rstrip("-–")[:-1]
+        if match["decimal"]:
+            return figure.replace(",", ".")
+        return figure if match["dots"] else re.sub("[',]", "", figure)
+
+    return _FOREIGN.sub(rewritten, text)
 
 
 def cardinal(value: int) -> str:
@@ -82,9 +92,7 @@ def ordinal_of(words: str) -> str:
 
 
 def year(value: int) -> str:
-    """A year as it is said, for 1010 to 9999: "nineteen oh five", "twenty twenty-four"; any other
-    number as a cardinal.
-    """
+    """Return a year from 1010 to 9999 ("nineteen oh five"), any other number as a cardinal."""
     century, rest = divmod(value, 100)
     if not 1010 <= value <= 9999 or (century % 10 == 0 and rest < 10):
         return cardinal(value)
@@ -93,8 +101,7 @@ def year(value: int) -> str:
 
 def decade(value: int) -> str:
     """ "nineteen nineties" for 1990, "nineties" for 90."""
-    words = year(value) if value >= 1000 else cardinal(value)
-    return plural(words)
+    return plural(year(value) if value >= 1000 else cardinal(value))
 
 
 def plural(words: str) -> str:
@@ -186,17 +193,6 @@ def _pairs(hundreds: int, rest: int) -> str:
     if rest == 0:
         return cardinal(hundreds) + " hundred"
     return f"{cardinal(hundreds)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
-
-
-def _american(match: re.Match[str]) -> str:
-    figure = match[0]
-    if match["dots"] and not _NETWORK_ADDRESS.fullmatch(figure):
-        return figure.replace(".", "").replace(",", ".")
-    if match["whole"]:
-        return figure.rstrip("-–")[:-1]
-    if match["decimal"]:
-        return figure.replace(",", ".")
-    return figure if match["dots"] else re.sub("[',]", "", figure)
 
 
 def _below_thousand(value: int) -> str:

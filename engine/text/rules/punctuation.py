@@ -8,7 +8,7 @@ Invariant: a mark is "" or one of . , ? ! ; : and a pause that only comes from a
 import re
 from dataclasses import dataclass
 
-from engine.text.piece import Piece
+from engine.text.word import Piece
 
 ELLIPSIS = "…"
 """Stands for a mark that depends on the next token: a pause or a full stop."""
@@ -118,9 +118,7 @@ def mark_of(punctuation: str) -> str:
 
 
 def opens_pause(peeled: Peeled) -> bool:
-    """Return whether the word before needs a pause: a bracket or a dash begins here (but no area
-    code).
-    """
+    """Return whether the word before needs a pause: a bracket, but no area code, or a dash."""
     if re.fullmatch(r"\d{3}|0\d+", peeled.body) and peeled.punctuation:
         return False
     return any(char in "(—―" for char in peeled.opened)

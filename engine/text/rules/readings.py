@@ -5,6 +5,7 @@ complete tokens.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -13,24 +14,23 @@ from engine.text.rules import (
     dates,
     figures,
     groups,
-    identifiers,
     links,
     money,
     numbers,
-    roman,
+    punctuation,
     symbols,
     units,
 )
 from engine.text.rules.context import Context, PreviousToken, Reading, Rule
+from engine.text.rules.punctuation import Peeled
 from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
-    *identifiers.RULES, *dates.NAMED, money.code_per, *units.RATES, *links.RULES, *money.RULES,
-    *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *roman.RULES, *abbreviations.RULES,
+    *links.IDENTIFIERS, *dates.NAMED, money.code_per, *units.RATES, *links.RULES, *money.RULES,
+    *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *abbreviations.RULES,
 )  # fmt: skip
-_WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
-_CODES = frozenset((*identifiers.RULES, *links.RULES, *groups.RULES, figures.network))
+_CODES = frozenset((*links.IDENTIFIERS, *links.RULES, *groups.RULES, figures.network))
 
 _LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
@@ -45,6 +45,7 @@ _PLURAL = re.compile(r"(\d{1,3})s")
 _CODE = re.compile(r"\d{3}")  # uranium-235
 _PAGES = frozenset(("page", "pages", "p", "pp"))
 _HYPHEN = re.compile("[-–]")
+_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)(?!(?<!/\d.)\d\d?/\d)")  # "10-15 km": the 15 counts
 
 
 def read(body: str, context: Context) -> Reading:
@@ -58,16 +59,12 @@ def read(body: str, context: Context) -> Reading:
         or _range_of(body, context)
         or _pair(body, context)
         or _compound(body, context)
-        or _first_answer(_WIDE, body, context)
+        or _narrow(body, context, symbols.RULES)
         or Reading(())
     )
 
 
-def _narrow(body: str, context: Context) -> Reading | None:
-    return _first_answer(_NARROW, body, context)
-
-
-def _first_answer(rules: tuple[Rule, ...], body: str, context: Context) -> Reading | None:
+def _narrow(body: str, context: Context, rules: tuple[Rule, ...] = _NARROW) -> Reading | None:
     for rule in rules:
         if (answer := rule(body, context)) is not None:
             return replace(answer, is_code=True) if rule in _CODES else answer
@@ -86,9 +83,7 @@ def _prefixed(body: str, context: Context) -> Reading | None:
 
 
 def _range_of(body: str, context: Context) -> Reading | None:
-    """Read a range: 10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June. A shared ending is said
-    once.
-    """
+    """Read 10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June. A shared ending is said once."""
     match = _SPREAD.fullmatch(body)
     if not match or not (_has_figure(body) or dates.full_name(match[1]) or _HALF.match(body)):
         return None
@@ -139,11 +134,8 @@ def _pair(body: str, context: Context) -> Reading | None:
     match = _PAIR.fullmatch(body)
     if not match or not _has_figure(match[2]):
         return None
-    one = _first_answer(
-        (dates.zone, figures.decade, *units.RULES, *money.RULES),
-        match[1],
-        replace(context, punctuation="", following=match[2]),
-    )
+    before = replace(context, punctuation="", following=match[2])
+    one = _narrow(match[1], before, (dates.zone, figures.decade, *units.RULES, *money.RULES))
     other = one and _narrow(match[2], replace(context, past=(PreviousToken(match[1], ""),)))
     if not one or not other or not one.words:
         return None
@@ -151,9 +143,7 @@ def _pair(body: str, context: Context) -> Reading | None:
 
 
 def _compound(body: str, context: Context) -> Reading | None:
-    """Read figures with hyphens and words part by part: mid-1990s, 19th-century, 20-year-old,
-    1-1/2-inch.
-    """
+    """Read figures with hyphens and words part by part: mid-1990s, 20-year-old, 1-1/2-inch."""
     if mixed := _MIXED.fullmatch(body):
         amount = figures.continued(mixed[1], context) or numbers.amount(mixed[1])
         return Reading((*amount.split(), *read(mixed[2], Context()).words))
@@ -178,3 +168,21 @@ def _compound(body: str, context: Context) -> Reading | None:
 
 def _has_figure(text: str) -> bool:
     return any(char.isdigit() for char in text)
+
+
+class EnglishReadings:
+    """See TableReadings."""
+
+    group_mark = ","
+    read = staticmethod(read)
+    thousands = staticmethod(groups.thousands)
+    code_words = staticmethod(groups.words_of)
+
+    def code(self, run: Sequence[str], context: Context, *, entire: bool) -> int:
+        return groups.code(run, cued=groups.cued(context), entire=entire)
+
+    def opens_pause(self, peeled: Peeled, past: tuple[PreviousToken, ...]) -> bool:
+        return punctuation.opens_pause(peeled)
+
+    def past(self, body: str, punctuation: str, mark: str) -> PreviousToken:
+        return PreviousToken(numbers.american(_LAST_PART.split(body)[-1]), mark)

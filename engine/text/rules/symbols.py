@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import replace
 
 from engine.text.rules import numbers
-from engine.text.rules.context import SCALES, Context, Reading, Rule, matching, say
+from engine.text.rules.context import SCALES, Context, Reading, form, matching, say
 from engine.text.rules.dates import LATE_DAY
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
@@ -66,16 +66,11 @@ def named(body: str, context: Context) -> Reading | None:
 
 def operator(body: str, context: Context) -> Reading | None:
     """Read a sign that stands alone between two words, or a dash between two numbers."""
-    if (
-        body in ("x", "×")
-        and not context.after_number
-        and (body == "x" or context.previous in SIGNS or _SIDE.fullmatch(context.previous))
-    ):
-        # 3 m x 4 m
+    named = _SIDE.fullmatch(context.previous)
+    between_sides = body == "x" or (body == "×" and (context.previous in SIGNS or named))
+    if between_sides and not context.after_number:  # 3 m x 4 m
         measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
-        named = _SIDE.fullmatch(context.previous)
-        sides = (measured or named) and context.after[:1].isdigit()
-        return say("by") if sides else None
+        return say("by") if (measured or named) and context.after[:1].isdigit() else None
     begins_range = _FIGURES.fullmatch(context.previous) or _timed(context)
     if body == "~" and (begins_range or _AMOUNT.fullmatch(context.previous)):
         return _between_numbers(body, context)
@@ -94,11 +89,9 @@ def operator(body: str, context: Context) -> Reading | None:
         return say("modulo")
     if body == "/" and context.after_number:
         return say("divided by")
-    if body == "/" and context.previous.isalpha() and len(context.previous) > 1:
-        return Reading(())
-    if body in ("<", ">", "^", "~", "/", "#") and not context.past:
-        return Reading(())
-    return say(words)
+    between_words = body == "/" and context.previous.isalpha() and len(context.previous) > 1
+    begins = body in ("<", ">", "^", "~", "/", "#") and not context.past
+    return Reading(()) if between_words or begins else say(words)
 
 
 @matching(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
@@ -115,12 +108,6 @@ def word(body: str, context: Context) -> Reading | None:
     return Reading((body,)) if all(_is_of_word(char) for char in body) else None
 
 
-@matching(r"([A-DF])-")
-def grade(match: re.Match[str], context: Context) -> Reading | None:
-    """Read the grades A- and B-, but not the A- of "A- and B-levels"."""
-    return None if context.after in ("and", "or") else say(f"{match[1]} minus")
-
-
 @matching(_MOLECULE)
 def molecule(match: re.Match[str], context: Context) -> Reading:
     """Read a formula of chemistry element by element: H2O, CO2, Ca2+."""
@@ -135,9 +122,7 @@ def molecule(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"[A-Za-z]{1,5}\d{1,4}[A-Za-z]{0,2}|\d{1,4}[A-Za-z]{1,2}(?:\d{1,2})?")
 def code_name(match: re.Match[str], context: Context) -> Reading:
-    """Read A4, B12, MP3, 4K and H2O as one word, so that a single letter is not read as an
-    article.
-    """
+    """Read A4, B12, MP3, 4K and H2O as one word, so that a letter is not read as an article."""
     parts: list[str] = []
     for part in re.findall(r"[A-Za-z]+|\d+", match[0]):
         if part == "s" and match[0][0].isupper():  # MP3s, not k8s
@@ -151,11 +136,10 @@ def formula(body: str, context: Context) -> Reading | None:
     """Read tokens such as 2+2=4, x=5, 2*3, y=x^2, x<10, n-1."""
     if _LETTERS_PRODUCT.fullmatch(body):
         return say(_words(body, _FORMULA_SIGNS))
-    if _GENERIC.fullmatch(body):
+    signed = set(body) & set("+*×÷=^<>≤≥≠≈±√")  # else a date, a path, a range
+    if not signed or _GENERIC.fullmatch(body) or not _ARITHMETIC.fullmatch(body):
         return None
-    if not _ARITHMETIC.fullmatch(body) or not re.search(r"\d|[=<>]", body):
-        return None
-    if not set(body) & set("+*×÷=^<>≤≥≠≈±√"):  # only a slash or a dash: a date, a path, a range
+    if not re.search(r"\d|[=<>]", body):
         return None
     about = "about " if body[0] in "~≈" else ""
     return say(about + _words(body.lstrip("~≈"), _FORMULA_SIGNS))
@@ -208,21 +192,16 @@ def _between_numbers(body: str, context: Context) -> Reading | None:
         return Reading(())
     if body in "*x×·⋅":
         sized = not _SIZED.isdisjoint(past.body.lower() for past in context.past)
-        first = _at_first_side(context)
+        past = context.past
+        while len(past) > 2 and past[1].body in ("x", "×"):  # the first x of 2 x 4 x 8
+            past = past[2:]
+        first = replace(context, past=past)
         by = first.before_previous in ("a", "an") or (
             body != "*" and (sized or _SIDE.fullmatch(first.previous))
         )
         return say("by" if by else "times")
     rises = low and high and not re.search("[xyzn^]", before) and float(low[1]) < float(high[1])
     return say("to" if rises else "minus")
-
-
-def _at_first_side(context: Context) -> Context:
-    """Return the context of the first x of 2 x 4 x 8."""
-    past = context.past
-    while len(past) > 2 and past[1].body in ("x", "×"):
-        past = past[2:]
-    return replace(context, past=past)
 
 
 def _value(text: str) -> re.Match[str] | None:
@@ -245,7 +224,10 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
     text = _GREEK.sub(lambda match: f" {greek(match[0])} ", text)
     for match in _PARTS.finditer(text):
         if match["number"]:
-            words.append(_number(match["number"]))
+            is_sign = match["number"] in numbers.UNICODE_FRACTIONS
+            parts = match["number"].split(".")  # a version has three and more
+            versioned = " point ".join(map(numbers.number, parts)) if len(parts) > 2 else ""
+            words.append(versioned or (numbers.amount if is_sign else numbers.number)(match[0]))
         elif match["power"]:
             words.append(_EXPONENTS[match["power"]])
         elif match["exponent"]:
@@ -260,14 +242,8 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
     return " ".join(words)
 
 
-def _number(text: str) -> str:
-    """A number, the sign of a fraction, or a version of three parts and more."""
-    if text in numbers.UNICODE_FRACTIONS:
-        return numbers.amount(text)
-    parts = text.split(".")
-    return " point ".join(map(numbers.number, parts)) if len(parts) > 2 else numbers.number(text)
-
-
-RULES: tuple[Rule, ...] = (
-    named, operator, flag, grade, molecule, word, logarithm, code_name, called, formula, anything,
+RULES = (
+    named, operator, flag,
+    form(r"([A-DF])-", "{1} minus", when=lambda _, context: context.after not in ("and", "or")),
+    molecule, word, logarithm, code_name, called, formula, anything,
 )  # fmt: skip

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from engine.text.rules import figures, numbers
-from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, may_be_noun, say
+from engine.text.rules.context import Context, Reading, form, is_counted, matching, may_be_noun, say
 from engine.text.rules.numbers import FRACTION, NUMBER
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
@@ -45,9 +45,7 @@ _RATE = re.compile(
 _PER_MANY = re.compile(rf"({_UNIT})/(10+)")
 _DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
-_COUNT = re.compile(rf"({NUMBER})((?:/[a-z]+)+)")
-_COUNTED_RATE = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
-_BEHIND = re.compile(r"(?:/[a-z]+)+")
+_COUNTED_RATE = re.compile(rf"(?:(?P<figure>{NUMBER})|(?P<word>[A-Za-z]+))?(?P<per>(?:/[a-z]+)+)")
 _CLOCK, _PER_DISTANCE = re.compile(r"\d{1,2}:\d\d"), r"(?:min)?/(km|mi|mile)"
 _PER = re.compile(_PER_DISTANCE)
 _BESIDE_AMPERES = words("units", "beside_amperes")
@@ -116,9 +114,8 @@ def alone(body: str, context: Context) -> Reading | None:
     if body in _ATTACHED_ONLY and not inches:
         return None
     mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
-    single = (numbers.is_one(context.previous) and not mixed) or _is_part_of_noun(
-        body, context, context.article_before_number
-    )
+    single = numbers.is_one(context.previous) and not mixed
+    single = single or _is_part_of_noun(body, context, context.article_before_number)
     return say(_unit(body, one=single), _mark(context))
 
 
@@ -140,17 +137,17 @@ def amperes(match: re.Match[str], context: Context) -> Reading | None:
 def product(body: str, context: Context) -> Reading | None:
     """Read tokens such as N·m, 5 kg·m/s², W/(m·K)."""
     match = _PRODUCT.fullmatch(body) if set("·⋅*(") & set(body) else None
-    if not match or ("*" in body and not (match["figure"] or context.after_amount)):
+    amount = match["figure"] or (context.previous if context.after_amount else "") if match else ""
+    if not match or ("*" in body and not amount):
         return None
-    figure = match["figure"]
     *heads, last = re.split("[·⋅*]", match["top"])
-    amount = figure or (context.previous if context.after_amount else "")
-    single = bool(amount) and numbers.is_one(amount)
-    words = [_factor(head, one=True) for head in heads] + [_factor(last, one=single)]
+    words = [_factor(head, one=True) for head in heads]
+    words.append(_factor(last, one=bool(amount) and numbers.is_one(amount)))
     if match["bottom"]:
         below = re.split("[·⋅*]", match["bottom"].strip("()"))
         words += ["per", *(_factor(each, one=True) for each in below)]
-    return say(f"{numbers.number(figure) if figure else ''} {' '.join(words)}")
+    figure = numbers.number(match["figure"]) if match["figure"] else ""
+    return say(f"{figure} {' '.join(words)}")
 
 
 def _factor(text: str, *, one: bool) -> str:
@@ -161,18 +158,11 @@ def _factor(text: str, *, one: bool) -> str:
     return f"per {words}" if power.startswith("-") else words
 
 
-@matching(r"(\d{1,2})['′]-?(\d{1,2})[\"″]?")
-def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
-    """Read tokens such as 5'11" (the inch sign may have been taken for a quotation mark)."""
-    return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
-
-
 def feet(body: str, context: Context) -> Reading | None:
     """Read tokens such as 8′, 5′ 11″, 8′ by 10′; the minutes and seconds of 40° 51′ 30″."""
     part = _ARC.fullmatch(body)
     if part and "°" in (context.previous[-1:], context.before_previous[-1:]):
-        name = "minute" if part[2] == "′" else "second"
-        return say(f"{numbers.number(part[1])} {name}{'' if part[1] == '1' else 's'}")
+        return say(_counted(part[1], "minute" if part[2] == "′" else "second"))
     match = _FEET.fullmatch(body)
     if not match:
         return None
@@ -228,28 +218,30 @@ def bearing(body: str, context: Context) -> Reading | None:
     match = _BEARING.fullmatch(body)
     if not match or not (match[2] or match[4]):
         return None
-    parts = [
-        f"{numbers.number(figure)} {name}{'' if figure == '1' else 's'}"
-        for figure, name in zip(match.groups(), ("degree", "minute", "second"), strict=False)
-        if figure
-    ]
+    names = zip(match.groups(), ("degree", "minute", "second"), strict=False)
+    parts = [_counted(figure, name) for figure, name in names if figure]
     return say(" ".join([*parts, _DIRECTIONS.get(match[4], "")]))
+
+
+def _counted(figure: str, name: str) -> str:
+    return f"{numbers.number(figure)} {name}{'' if figure == '1' else 's'}"
 
 
 def glued(body: str, context: Context) -> Reading | None:
     """Read tokens such as 3/week, hours/day, /mo."""
-    match = _COUNT.fullmatch(body)
-    if match and (per := _per(match[2])):
-        return say(f"{numbers.number(match[1])} {per}")
     match = _COUNTED_RATE.fullmatch(body)
-    measured = match and match[1] in SIGNS and match[1] != "miles" and context.after_amount
-    if match and not measured and (per := _per(match[2])):
-        often = match[1].lower() in ("once", "twice")
-        counted = often or context.after_amount or is_counted(match[1])
-        return say(f"{match[1]} {per}") if counted else None
-    if _BEHIND.fullmatch(body) and (per := _per(body)) and _follows_amount(context):
-        return say(per)
-    return None
+    per = _per(match["per"]) if match else ""
+    if not match or not per:
+        return None
+    if match["figure"]:
+        return say(f"{numbers.number(match['figure'])} {per}")
+    word = match["word"] or ""
+    if not word:
+        return say(per) if _follows_amount(context) else None
+    measured = word in SIGNS and word != "miles" and context.after_amount
+    often = word.lower() in ("once", "twice")
+    counted = often or context.after_amount or is_counted(word)
+    return say(f"{word} {per}") if counted and not measured else None
 
 
 def spaced(body: str, context: Context) -> Reading | None:
@@ -288,25 +280,18 @@ def _follows_amount(context: Context) -> bool:
 
 
 def _per(text: str) -> str:
-    """Return "per user per month" for "/user/month"; "" if one of the words cannot be counted
-    by.
-    """
+    """Return "per user per month" for "/user/month"; "" if a word cannot be counted by."""
     names = text.strip("/").split("/")
-    if not all(name in _EACH for name in names):
-        return ""
-    return " ".join(f"per {one(name)}" for name in names)
+    return " ".join(f"per {one(name)}" for name in names) if _EACH.issuperset(names) else ""
 
 
 def quantity(figure: str, sign: str, *, single: bool = False) -> str:
     """Return a number with its unit. `single`: the unit is in the singular."""
-    name = _unit(sign, one=single or numbers.is_one(figure))
-    return f"{numbers.amount(figure)} {name.strip()}"
+    return f"{numbers.amount(figure)} {_unit(sign, one=single or numbers.is_one(figure)).strip()}"
 
 
 def one(sign: str) -> str:
-    """Return the singular name of a unit, or of one unit per another; any other `sign`
-    unchanged.
-    """
+    """Return the singular name of a unit, or of one unit per another; else `sign` itself."""
     return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
 
 
@@ -337,5 +322,8 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RATES: tuple[Rule, ...] = (product, size, glued, spaced, feet, pace, per_distance)
-RULES: tuple[Rule, ...] = (feet_and_inches, bearing, heat, amperes, attached, alone)
+RATES = (product, size, glued, spaced, feet, pace, per_distance)
+RULES = (
+    form(r"(\d{1,2})['′]-?(\d{1,2})[\"″]?", "{1:number} foot {2:number}"),  # 5'11"
+    bearing, heat, amperes, attached, alone,
+)  # fmt: skip

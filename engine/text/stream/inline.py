@@ -10,10 +10,10 @@ import unicodedata
 from dataclasses import dataclass
 
 from engine.text.llm_markers import TOKEN
-from engine.text.piece import Piece
-from engine.text.rules import identifiers
+from engine.text.rules.links import MASK
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream import notes, tags
+from engine.text.word import Piece
 
 _EMOTICON = re.compile(
     r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\S*°\S°\S*|\([-T>o;][_.][-T<o;]\)|T_+T|>_+<|-_+-|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
@@ -92,15 +92,12 @@ class Place:
 
 
 def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
-    """Return the text of a token in pieces without white space. An emoji or a mark alone has
-    none.
-    """
+    """Return the text of a token in pieces without spaces. An emoji or a mark alone has none."""
     if _EMOTICON.fullmatch(piece.text):
         return []
     if _PLAIN.fullmatch(piece.text):
         return [piece]
-    piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
-    piece = piece.replace(_AUTOLINK, lambda match: match[1])
+    piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0])).replace(_AUTOLINK, _first)
     if "](" not in piece.text:
         piece = notes.spoken_indexes(piece, place.previous, code=place.code)
     if place.code:
@@ -115,31 +112,28 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
         piece = tags.without_directions(piece, begins=place.begins)
         listed = piece.text.startswith("[") and notes.may_list(place.previous)
         piece = notes.without_notes(piece, listed=listed)
-    piece = piece.replace(_ALTERED, lambda match: match[1])
-    piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
+    piece = piece.replace(_ALTERED, _first).replace(_IMAGE, "").replace(_TARGET, "")
+    piece = piece.replace(_REFERENCE, "")
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     if _COUNTRY.fullmatch(place.previous):
         piece = piece.replace(_TRUNK_APART, "")
-    piece = piece.replace(_ESCAPE, lambda match: match[1])
-    piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
+    piece = piece.replace(_ESCAPE, _first)
+    piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, MASK)
     if piece.text not in ("*", "**"):
         piece = _without_emphasis(piece)
-    piece = piece.replace(_DRAWN_LINE, "—")
-    piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
-    return _products(_sayable(piece)).split()
+    piece = piece.replace(_DRAWN_LINE, "—").replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
+    piece = _sayable(piece)
+    if _PRODUCT.search(piece.text):  # the sign between the brackets of (a - b)(a + b)
+        piece = piece.replace(_PRODUCT, lambda match: f"{match[1]} × ").replace(_DIFFERENCE, " - ")
+    return piece.split()
 
 
-def _products(piece: Piece) -> Piece:
-    """Put the sign between the brackets of (a - b)(a + b)."""
-    if not _PRODUCT.search(piece.text):
-        return piece
-    return piece.replace(_PRODUCT, lambda match: f"{match[1]} × ").replace(_DIFFERENCE, " - ")
+def _first(match: re.Match[str]) -> str:
+    return match[1]
 
 
 def _raised(match: re.Match[str]) -> str:
-    """Return the text of a raised number: a power or the ending of an ordinal. The number of a note
-    is silent.
-    """
+    """Return a raised number as text, a power or an ordinal's ending; that of a note is silent."""
     base, raised = match["base"], match["raised"].strip()
     if raised.startswith("[") or (_FIGURES.fullmatch(raised) and _NOTED.fullmatch(base)):
         return base
@@ -151,9 +145,7 @@ def _without_emphasis(piece: Piece) -> Piece:
     if "://" in piece.text or "@" in piece.text:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
     piece = piece.replace(_RAISED_MARK, lambda match: f"^{match[1]}")
-    piece = piece.replace(_LOWERED_MARK, lambda match: match[1])
-    piece = piece.replace(_INSERTED, lambda match: match[1])
-    piece = piece.replace(_INFIX, lambda match: match[1])
+    piece = piece.replace(_LOWERED_MARK, _first).replace(_INSERTED, _first).replace(_INFIX, _first)
     piece = piece.replace(_HIGHLIGHT, "").replace(_SPOILER, "")
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_ATOMS, "").replace(_UNDERSCORE, " ")

@@ -9,13 +9,12 @@ import re
 import unicodedata
 
 from engine.text.languages.vocabulary import code_block
-from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.rules.punctuation import ends_sentence
-from engine.text.stream import equations, inline, notes, tags
-from engine.text.stream.elements import Block, Element, Pause, Phrase
-from engine.text.stream.equations import Equation
+from engine.text.stream import inline, notes, tags
+from engine.text.stream.elements import Block, Element, Equation, Pause, Phrase, cut_at_formulas
 from engine.text.stream.tokens import Token
+from engine.text.word import Piece
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _FENCE_BEHIND = re.compile(r"`{3,}[a-z+#]+")  # at the end of a line of text
@@ -79,9 +78,7 @@ class Markdown:
 
     @property
     def undecided(self) -> bool:
-        """True inside a possible link target, tag or direction: the word before may still get a
-        mark.
-        """
+        """True inside a possible link target, tag or direction: the word before may get a mark."""
         return (self._within_line and self._until != "\n") or bool(self._held)
 
     def release(self) -> list[Element]:
@@ -148,9 +145,7 @@ class Markdown:
         self._acts = self._acts and "*" not in text[1:]
 
     def _decide(self, token: Token) -> list[Element]:
-        """Resolve the held tokens by this one, or hold it too; set `_until` for a tag that stays
-        open.
-        """
+        """Resolve the held tokens by this one, or hold it too. An open tag sets `_until`."""
         if not self._held:
             return []
         held, text = self._held[0], " ".join(each.text for each in self._held)
@@ -178,7 +173,7 @@ class Markdown:
         self._previous = self._interpreted = ""
         self._begins = True
         self._code = self._acts = self.acted = self.in_quote = False
-        if self._until == ">" and lines == 1 and tags.continues(token.text):
+        if self._until == ">" and lines == 1 and tags.ATTRIBUTE.match(token.text):
             return
         self._table = self._table and lines == 1
         self._line_start = True
@@ -197,11 +192,9 @@ class Markdown:
     def _in_fence(self, token: Token) -> None:
         if self._line_start and _QUOTE.fullmatch(token.text):
             return
-        closing = self._line_start and re.fullmatch(
-            re.escape(self._fence) + self._fence[0] + "*", token.text
-        )
-        inline_code = self._fence_line and token.text.endswith(self._fence)
-        if closing or inline_code:
+        closing = self._line_start and not token.text.strip(self._fence[0])
+        is_long = token.text.endswith(self._fence)
+        if is_long and (closing or self._fence_line):
             self._fence = ""
         self._line_start = False
 
@@ -237,20 +230,19 @@ class Markdown:
     def _numbered(self, token: Token) -> list[Element] | None:
         forms = (_NUMBERED, _LETTERED, _CIRCLED)
         match = next((found for form in forms if (found := form.fullmatch(token.text))), None)
-        if match and token.spaced and self._is_next(match[1].upper()):
+        name = match[1].upper() if match and token.spaced else ""
+        # A number, such as 2 or IV, or a letter that begins a list or follows the last one.
+        is_next = not name.isalpha() or len(name) > 1 or name in ("A", "I", *self._next_names)
+        if match and name and is_next:
             if _INITIAL.fullmatch(token.text):  # "A. A. Milne"?
                 self._held, self._line_start = [token], False
                 return []
-            return self._item(match[1].upper(), token.start + match.start(1))
+            return self._item(name, token.start + match.start(1))
         if token.text.startswith("|"):
             self.block = Block.ROW
         elif _GLUED_BULLET.match(token.text):
             self.block = Block.ITEM
         return None
-
-    def _is_next(self, name: str) -> bool:
-        """Return whether a name is a number, such as 2 or IV, begins a list or follows the last."""
-        return not name.isalpha() or len(name) > 1 or name in ("A", "I", *self._next_names)
 
     def _item(self, name: str, start: int) -> list[Element]:
         """Return the name of a list item: its number or its letter."""
@@ -274,7 +266,12 @@ class Markdown:
     def _hidden(self, piece: Piece) -> list[Element]:
         """Drop the hidden part and go on after its end."""
         if self._until == ")" and not self._hidden_text:
-            end = _closing_bracket(piece.text)
+            end, depth = -1, 1  # of the bracket that was opened before this piece
+            for position, char in enumerate(piece.text):
+                depth += (char == "(") - (char == ")")
+                if depth == 0:
+                    end = position + 1
+                    break
         else:
             found = re.search(re.escape(self._until), piece.text, re.IGNORECASE)
             end = found.end() if found else -1
@@ -293,9 +290,9 @@ class Markdown:
         """The elements in place of a hidden part that ended at `place`; more may be hidden next."""
         text, self._hidden_text = self._hidden_text, ""
         self._until, self._within_line = "", False
-        if alias := tags.alias(text):
+        if alias := tags.ALIAS.match(text):
             self._until, self._within_line = "</sub>", True
-            return [Piece(word, (place,) * len(word)) for word in alias.split()]
+            return [Piece(word, (place,) * len(word)) for word in alias[2].split()]
         self._interpreted = tags.interpretation(text, self._language)
         pause = tags.pause(text)
         return [pause] if pause else []
@@ -336,13 +333,13 @@ class Markdown:
             elif hiding[0][0] == "[":
                 self._until, self._within_line = "\n", True
             return before + self._hidden(piece.cut(hiding.end()))
-        found = None if self._quoted or self._formulas else tags.find_pause(piece.text)
+        found = None if self._quoted or self._formulas else tags.PAUSE.search(piece.text)
         if found:
             before, pause = self._visible(piece.cut(0, found.start())), tags.pause(found[0])
             return before + ([pause] if pause else []) + self._visible(piece.cut(found.end()))
         elements: list[Element] = []
         place = inline.Place(self._quoted, self._begins, self._previous)
-        for part in equations.parts(piece, self._formulas, self._language):
+        for part in cut_at_formulas(piece, self._formulas, self._language):
             if isinstance(part, Equation):
                 elements.append(part)
                 continue
@@ -378,23 +375,5 @@ class Markdown:
         bars = self.block is Block.ROW or (self.block is Block.BARRED and _BAR.search(piece.text))
         if "|" not in piece.text or not (bars or piece.text == "|"):
             return [piece]
-        elements: list[Element] = []
-        begin = 0
-        for match in re.finditer(r"\|", piece.text):
-            if match.start() > begin:
-                elements.append(piece.cut(begin, match.start()))
-            elements.append(Pause())
-            begin = match.end()
-        if begin < len(piece.text):
-            elements.append(piece.cut(begin))
-        return elements
-
-
-def _closing_bracket(text: str) -> int:
-    """The end of the bracket that was opened before `text`, -1 if it is not in there."""
-    depth = 1
-    for position, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if depth == 0:
-            return position + 1
-    return -1
+        parts = re.finditer(r"\||[^|]+", piece.text)
+        return [Pause() if part[0] == "|" else piece.cut(*part.span()) for part in parts]

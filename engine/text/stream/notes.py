@@ -6,9 +6,9 @@ Invariant: a power keeps its figure (x², 10², 5 feet²), and a list its bracke
 
 import re
 
-from engine.text.piece import Piece
 from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS, UNITS
+from engine.text.word import Piece
 
 _RAISED = "[⁰¹²³⁴-⁹]+(?:[,⁻–-][⁰¹²³⁴-⁹]+)*"
 _BEHIND = r"(?![\w⁻⁺^(])"
@@ -61,19 +61,13 @@ def spoken_indexes(piece: Piece, previous: str, *, code: bool) -> Piece:
 
     def index(match: re.Match[str]) -> str:
         is_unit = match[1] in _POWERED and not code  # 100 km[5]
-        return match[0] if is_unit else _index(match)
+        return match[0] if is_unit else match[1] + re.sub(r"[\[\]]+", " ", match[2]).rstrip()
 
     return piece.replace(_INDEXED_IN_CODE if like_code else _INDEXED, index)
 
 
-def _index(match: re.Match[str]) -> str:
-    return match[1] + re.sub(r"[\[\]]+", " ", match[2]).rstrip()
-
-
 def may_list(previous: str) -> bool:
-    """Return whether what stands behind this word in square brackets may be a list; `previous` "":
-    it begins its line.
-    """
+    """Return whether square brackets behind this word, "" in a new line, may hold a list."""
     if previous.endswith(("],", "];")):
         return False
     return not previous or previous[-1] in "=([{,:+-*/<>" or previous.lower() in _LISTS

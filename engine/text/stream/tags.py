@@ -8,11 +8,11 @@ import re
 
 from engine.languages import ENGLISH
 from engine.text.llm_markers import THINKING, UNSAID, VALUED
-from engine.text.piece import Piece
 from engine.text.rules import numbers
-from engine.text.rules.identifiers import spell
+from engine.text.rules.links import spell
 from engine.text.stream.elements import LONGEST_S, Break
 from engine.text.tables import words
+from engine.text.word import Piece
 
 _SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES = (
     words("tags", name)
@@ -41,9 +41,10 @@ may have the name of such a tag if that is one word: List<function>."""
 _TAG = re.compile(
     r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]*)(?:[\s=][^<>]*)?/?>|<\?\w+\?>|<!\[CDATA\[|\]\]>"
 )
-_DIRECTION = re.compile(r"\[/?([A-Za-z]+(?:_[A-Za-z]+)*)(?P<value>[:=][\w.]+)?[.!…]*\](?![(\[])")
-_BRACED = re.compile(r"(?<![^\W_]|[\\$%#@{^_])\{([A-Za-z]+)\}(?!\w)")
-_MACRO = re.compile(r"\{\{(\w+)\}\}")
+_DIRECTION = re.compile(r"\[/?(?P<name>[A-Za-z]+(?:_[A-Za-z]+)*)[.!…]*\](?![(\[])")
+_VALUED = re.compile(r"\[/?(?P<name>[A-Za-z]+(?:_[A-Za-z]+)*)[:=][\w.]+[.!…]*\](?![(\[])")
+_BRACED = re.compile(r"(?<![^\W_]|[\\$%#@{^_])\{(?P<name>[A-Za-z]+)\}(?!\w)")
+_MACRO = re.compile(r"\{\{(?P<name>\w+)\}\}")
 _NUMBERED_SPEAKER = r"\[(?:[Ss]|(?i:speaker|spk)[_-]?)\d{1,3}\]"
 _SPEAKER = re.compile(rf"(?<!\w){_NUMBERED_SPEAKER}(?![(\[])|{_NUMBERED_SPEAKER}(?=[A-Z])")
 _TIME = r"\d{1,2}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
@@ -60,9 +61,9 @@ _LONG_BEGUN = re.compile(
     rf"|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\(([A-Za-z]+)\)")
-_ACT = re.compile(r"^[\"“]?(\*\*?|_)([A-Za-z]+)[.!…]*\1(?!\w)")
-_PAUSE = re.compile(
+_ASIDE = re.compile(r"\((?P<name>[A-Za-z]+)\)")
+_ACT = re.compile(r"^[\"“]?(\*\*?|_)(?P<name>[A-Za-z]+)[.!…]*\1(?!\w)")
+PAUSE = re.compile(
     r"(?:\[|(?<![^\W_]|[\\$%#@{^_])\{)(?:pause|beat|silence|break(?=[:=\d]))(?:[:=]?[\d.]+m?s?|[:=]\w+)?[\]}](?![(\[])"
     r"|\((?:pause|beat)\)|<(?:pause|break|silence)(?:[:=][^<>\s]*)?/?>",
     re.IGNORECASE,
@@ -71,11 +72,11 @@ _OPENED = re.compile(
     r"(<)/?([A-Za-z][\w:.-]*)$|(<)(\?\w+|!DOCTYPE)$"
     r"|^(?:\*{1,3}(?=[\[(]))?([\[({_]|\*\*?)([A-Za-z]+|[\d.]+-?[a-z]*(?!,))[:,]?$"
 )
-_ATTRIBUTE = re.compile(r"""[\w:.-]+=["']|/?>""")
+ATTRIBUTE = re.compile(r"""[\w:.-]+=["']|/?>""")
 _SECOND_WORD = re.compile(r"([A-Za-z]+)([\]})*_](?![(\[])|,?$)")
 _NUMBERED = re.compile(r"[\dA-Z]{1,2}\]")
 _SECONDS = re.compile(r"(\d*\.?\d+)\s*(m(?=s))?s?", re.IGNORECASE)
-_ALIAS = re.compile(r"""<sub\s[^<>]*\balias=(["'])(.*?)\1""", re.IGNORECASE)
+ALIAS = re.compile(r"""<sub\s[^<>]*\balias=(["'])(.*?)\1""", re.IGNORECASE)
 _SAY_AS = re.compile(r"""<say-as\s[^<>]*\binterpret-as=["']?([\w:-]+)""", re.IGNORECASE)
 _CLOSERS = {"<": ">", "[": "]", "(": ")", "{": "}", "*": "*"}
 _INAUDIBLE_S, _SHORT_S = 0.1, 0.5  # up to the latter, a pause is that of a comma
@@ -85,7 +86,7 @@ _STRENGTHS = {"none": 0.0, "x-weak": 0.0, "weak": 0.3, "strong": 0.8, "x-strong"
 
 def without_tags(piece: Piece, *, begins: bool) -> Piece:
     """Drop the tags that a token holds completely; `begins`: it begins a sentence."""
-    return piece.replace(_TAG, lambda match: _tag(match, begins=begins))
+    return piece.replace(_TAG, lambda match: match[0] if _is_text(match, begins=begins) else " ")
 
 
 def without_directions(piece: Piece, *, begins: bool) -> Piece:
@@ -93,25 +94,22 @@ def without_directions(piece: Piece, *, begins: bool) -> Piece:
     if not any(sign in piece.text for sign in "[{(*_"):
         return piece
     piece = piece.replace(_SPEAKER, " ").replace(_STAMP, " ")
-    for pattern in (_DIRECTION, _BRACED):
-        piece = piece.replace(pattern, lambda match: _unless(match, _directs(match)))
-    piece = piece.replace(_MACRO, lambda match: _unless(match, match[1].lower() in _MACROS))
     asides = _STAGE | _ASIDES if begins else _ACTS | _ASIDES
-    piece = piece.replace(_ASIDE, lambda match: _unless(match, match[1].lower() in asides))
-    if begins:
-        piece = piece.replace(_ACT, lambda match: _unless(match, match[2].lower() in _ACTS))
+    for pattern, names in (
+        (_VALUED, _STAGE | _KEYS),
+        (_DIRECTION, _STAGE),
+        (_BRACED, _STAGE),
+        (_MACRO, _MACROS),
+        (_ASIDE, asides),
+        *([(_ACT, _ACTS)] if begins else []),
+    ):
+        piece = _without(piece, pattern, names)
     return piece
 
 
-def find_pause(text: str) -> re.Match[str] | None:
-    """Return the first pause that a token holds completely."""
-    return _PAUSE.search(text)
-
-
-def alias(written: str) -> str:
-    """Return the spoken alias of a tag's content, or ""."""
-    match = _ALIAS.match(written)
-    return match[2] if match else ""
+def _without(piece: Piece, pattern: re.Pattern[str], names: frozenset[str]) -> Piece:
+    """Put a space in place of the directions whose name is one of these."""
+    return piece.replace(pattern, lambda match: " " if match["name"].lower() in names else match[0])
 
 
 def interpretation(written: str, language: str) -> str:
@@ -147,9 +145,7 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
 
 
 def may_open(text: str, previous: str, *, begins: bool) -> bool:
-    """Return whether the next token decides if a tag or a direction begins at the end of this one,
-    or if this one is a direction.
-    """
+    """Return whether the next token decides if a tag or direction begins here, or this is one."""
     if _STAMP_BEGUN.fullmatch(text) or (previous in _CLOSERS and text.lower() in _ACTS):
         return True
     match = _OPENED.search(text)
@@ -171,9 +167,7 @@ def may_go_on(text: str, following: str) -> bool:
 
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
-    """See opened(), of a text that may open one. The closing mark is empty if it ends before
-    `following`.
-    """
+    """See opened(), of a text that may open one; closed by "" if it ends before `following`."""
     if found := _LONG.match(f"{text} {following}"):
         return (0, found[1] or found[2])
     if _STAMP_BEGUN.fullmatch(text):
@@ -185,7 +179,7 @@ def goes_on(text: str, following: str) -> tuple[int, str] | None:
         return (0, "") if manner and ends and not first.islower() else None
     if match[1]:
         closing = f"</{match[2]}>" if match[2].lower() in _UNSAID and match[0][1] != "/" else ">"
-        return (match.start(), closing) if _ATTRIBUTE.match(following) else None
+        return (match.start(), closing) if ATTRIBUTE.match(following) else None
     closing = _CLOSERS.get(match[5], match[5])
     closed = match[5] in ("[", "{") or following.find(closing) > 0
     return (0, closing) if closed and _goes_on(match[6].lower(), following) else None
@@ -213,27 +207,18 @@ def _goes_on(head: str, following: str) -> bool:
 
 
 def is_manner(text: str) -> bool:
-    """Return whether a token is a direction if nothing stands behind it in its line; in capitals it
-    may be a title: *Silence*.
-    """
+    """Return whether a token at the end of its line is a direction; *Silence* may be a title."""
     name = _manner(text)
     return name in _MANNERS and (name in text or name.endswith("ing"))
 
 
 def _manner(text: str) -> str:
-    """The name of a possible direction at the head of a sentence, as *whispering* or *leaning*, or
-    "".
-    """
+    """The name of a possible direction at the head of a sentence, as *whispering*, or ""."""
     match = _ACT.fullmatch(text)
     if not match or match[1] == "**" or match[2].lower() in _ACTS:
         return ""
     acting = match[2].islower() and match[2].endswith(("ing", "s")) and match[2] not in _THINGS
     return match[2].lower() if acting or match[2].lower() in _MANNERS else ""
-
-
-def continues(text: str) -> bool:
-    """Return whether a tag may go on with this token on the next line."""
-    return bool(_ATTRIBUTE.match(text))
 
 
 def pause(written: str) -> Break | None:
@@ -257,30 +242,13 @@ def _seconds(lower: str, names: list[str]) -> float:
     return _LONG_S if "long" in names else _SHORT_S
 
 
-def _tag(match: re.Match[str], *, begins: bool) -> str:
-    name = (match["name"] or "").lower()
-    if name and not match["end"] and _is_text(match, name, begins=begins):
-        return match[0]
-    return " "
-
-
-def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
+def _is_text(match: re.Match[str], *, begins: bool) -> bool:
     """Return whether pointed brackets hold a type (List<int>) or stand for a name (<your-name>)."""
-    if name in _SSML or name in _STAGE:
+    name = (match["name"] or "").lower()
+    if not name or match["end"] or name in _SSML | _STAGE:
         return False
     before, behind = match.string[: match.start()], match.string[match.end() :]
     if f"</{match['name']}>" in behind:
         return False
     stands_for = len(name) == 1 or name.startswith("your") or (name in _PLACEHOLDERS and not begins)
     return before[-1:].isalnum() or (stands_for and not behind[:1].isalnum())
-
-
-def _directs(match: re.Match[str]) -> bool:
-    """Return whether a token in brackets is a direction."""
-    name = match[1].lower()
-    return name in _STAGE or (name in _KEYS and bool(match.groupdict().get("value")))
-
-
-def _unless(match: re.Match[str], is_direction: bool) -> str:
-    """Return a space in place of a direction, otherwise the matched text."""
-    return " " if is_direction else match[0]

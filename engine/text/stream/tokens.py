@@ -77,23 +77,18 @@ class TokenStream:
                 self._position += len(part.text)
                 continue
             for char in part:
-                if char.isspace():
-                    self._on_space(char, events)
-                else:
+                if not char.isspace():
                     self._on_visible(char, events)
+                elif self._letters:
+                    events.append(self._close(spaced=char != "\n", glued_next=False))
+                self._glued = self._glued and not char.isspace()
+                self._lines += char == "\n"
+                if char == "\n" and self._lines <= 2:
+                    events.append(Ahead("", self._lines))
                 self._position += 1
         if self._boundaries.held and not self._letters:
             self._announce(self._boundaries.held, events)
         return events
-
-    def _on_space(self, char: str, events: list[Event]) -> None:
-        if self._letters:
-            events.append(self._close(spaced=char != "\n", glued_next=False))
-        self._glued = False
-        if char == "\n":
-            self._lines += 1
-            if self._lines <= 2:
-                events.append(Ahead("", self._lines))
 
     def _on_visible(self, text: str, events: list[Event]) -> None:
         if self._length >= LONGEST:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from engine.text.phonemes import split_mark
-from engine.text.pronunciation import english
+from engine.text.pronunciation import english, heteronyms
 from engine.text.pronunciation.english import Spelling
 from engine.text.rules.punctuation import CLOSERS, SENTENCE_END
 from engine.text.word import PHONES
@@ -127,7 +127,7 @@ class Phrasing:
         word, _ = split_mark(piece.text)
         later = self._later(piece)
         after = "" if piece.closes is not Break.NONE or not later else split_mark(later[0])[0]
-        return english.waits(self._earlier(piece), word, after, later)
+        return heteronyms.waits(self._earlier(piece), word, after, later)
 
     def _earlier(self, piece: Piece) -> list[str]:
         return self._words[max(0, piece.word - english.WORDS_BEFORE) : piece.word]

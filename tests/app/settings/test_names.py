@@ -12,8 +12,8 @@ from app.settings.names import NamesRow
 from engine import names_file
 from engine.api import PreviewVoice
 from engine.names_file import load
-from engine.text.names import entries
-from engine.text.names.entries import Name
+from engine.text import names as entries
+from engine.text.names import Name
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 import pytest
 
 from engine.asr.heard_names import HeardNames, NameCorrection, hotwords
-from engine.text.names.entries import Name
+from engine.text.names import Name
 
 NAMES = (
     Name("Siobhan", "shi-VAWN"),

@@ -14,13 +14,16 @@ from engine.reading.parsers.blocks import Kind
 from tests.help.machine.documents import Line, contents, epub, page, pdf
 
 
-def paragraphs(document: Document) -> list[tuple[str, list[tuple[Kind, str]]]]:
+def texts(document: Document, *, kinds: bool = False) -> dict[str, list[str]]:
+    """The paragraphs of each chapter. `kinds`: with the kind before each that is not text."""
     chapters = (document.chapter(index) for index in range(len(document.chapter_titles)))
-    return [(each.title, [(one.kind, one.text) for one in each.paragraphs]) for each in chapters]
-
-
-def texts(document: Document) -> dict[str, list[str]]:
-    return {title: [text for _, text in found] for title, found in paragraphs(document)}
+    return {
+        each.title: [
+            f"{one.kind}: {one.text}" if kinds and one.kind is not Kind.TEXT else one.text
+            for one in each.paragraphs
+        ]
+        for each in chapters
+    }
 
 
 def written(folder: Path, name: str, text: str) -> Document:
@@ -147,78 +150,64 @@ def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_
         "</ul><blockquote><p>Quoted.</blockquote><h2>Second</h2><table><tr><th>Name<th>Price<tr>"
         "<td><p>Apple</p><td>2&nbsp;€</table><pre>a = 1\nb = 2\n</pre><p>x<br>y</p>",
     )
-    assert paragraphs(document) == [
-        ("The page", [(Kind.HEADING, "The page"), (Kind.TEXT, "A bold link.")]),
-        (
-            "First",
-            [
-                (Kind.HEADING, "First"),
-                (Kind.TEXT, "one"),
-                (Kind.TEXT, "two"),
-                (Kind.QUOTE, "Quoted."),
-            ],
-        ),
-        (
-            "Second",
-            [
-                (Kind.HEADING, "Second"),
-                (Kind.TABLE, "Name; Price"),
-                (Kind.TABLE, "Apple; 2 €"),
-                (Kind.CODE, "Code: 2 lines."),
-                (Kind.TEXT, "x y"),
-            ],
-        ),
-    ]
-
-
-def test_a_table_that_only_places_the_text_on_a_page_is_read_as_text(tmp_path):
-    text = "<table><tr><td>Menu<td><h2>One</h2><p>First.<p>Second.<tr><td>Alone.</table>"
-    document = written(tmp_path, "a.html", text)
-    assert paragraphs(document)[0][1] == [
-        (Kind.TEXT, "Menu"),
-        (Kind.HEADING, "One"),
-        *((Kind.TEXT, each) for each in ("First.", "Second.", "Alone.")),
-    ]
-
-
-def test_of_a_page_with_a_main_part_only_that_is_read(tmp_path):
-    text = (
-        "<html lang=en><head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No"
-    )
-    document = written(tmp_path, "a.html", text)
-    assert (document.language, texts(document)) == ("en", {"T": ["Said."]})
-
-
-def test_code_is_announced_in_the_language_of_the_document(tmp_path):
-    document = written(tmp_path, "a.html", "<html lang='fr'><p>Voici.<pre>a\nb</pre>")
-    assert texts(document) == {"a": ["Voici.", "Code : 2 lignes."]}
-
-
-def test_markdown_is_read_without_its_marks(tmp_path):
-    document = written(
-        tmp_path,
-        "a.md",
-        "---\ntitle: x\n---\n# Title\n\n## One\nSome *emphasis*, `code` and\na [link](http://x.y).\n"
-        "\n```python\nx\n```\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted.\n",
-    )
-    assert texts(document) == {
-        "One": ["Title", "One", "Some emphasis, code and a link.", "Code."],
-        "Two": ["Two", "a; b", "1; 2", "Quoted."],
+    assert texts(document, kinds=True) == {
+        "The page": ["heading: The page", "A bold link."],
+        "First": ["heading: First", "one", "two", "quote: Quoted."],
+        "Second": [
+            *("heading: Second", "table: Name; Price", "table: Apple; 2 €", "code: Code: 2 lines."),
+            "x y",
+        ],
     }
 
 
-def test_plain_text_is_read_by_paragraphs_and_chapters(tmp_path):
-    document = written(
-        tmp_path,
-        "a.txt",
-        "A Story\n\nCHAPTER I. Down\n\nA line that\nwas wrapped.\n\nAnother.\n\n"
-        "Chapter 2\n\nEnd.\n",
-    )
-    assert texts(document) == {
-        "a": ["A Story"],
-        "CHAPTER I. Down": ["CHAPTER I. Down", "A line that was wrapped.", "Another."],
-        "Chapter 2": ["Chapter 2", "End."],
-    }
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "a.html",  # a table that only places the text on a page
+            "<table><tr><td>Menu<td><h2>One</h2><p>First.<p>Second.<tr><td>Alone.</table>",
+            {"a": ["Menu", "heading: One", "First.", "Second.", "Alone."]},
+        ),
+        (
+            "a.html",
+            "<head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No",
+            {"T": ["Said."]},
+        ),
+        ("a.html", "<p>Menu</p><main hidden>A.</main><main>The text.</main>", {"a": ["The text."]}),
+        ("a.html", "<p>Menu</p><main></main><main>The text.</main>", {"a": ["The text."]}),
+        (
+            "a.html",
+            "<html lang='fr'><p>Voici.<pre>a\nb</pre>",
+            {"a": ["Voici.", "code: Code : 2 lignes."]},
+        ),
+        (
+            "a.md",
+            "---\ntitle: x\n---\n# Title\n\n## One\nSome *emphasis*, `code` and\na [link](http://x.y)."
+            "\n\n```python\nx\n```\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted.\n",
+            {
+                "One": [
+                    *("heading: Title", "heading: One", "Some emphasis, code and a link."),
+                    "code: Code.",
+                ],
+                "Two": ["heading: Two", "table: a; b", "table: 1; 2", "quote: Quoted."],
+            },
+        ),
+        (
+            "a.txt",
+            "A Story\n\nCHAPTER I. Down\n\nA line that\nwas wrapped."
+            "\n\nAnother.\n\nChapter 2\n\nEnd.",
+            {
+                "a": ["A Story"],
+                "CHAPTER I. Down": [
+                    *("heading: CHAPTER I. Down", "A line that was wrapped.", "Another."),
+                ],
+                "Chapter 2": ["heading: Chapter 2", "End."],
+            },
+        ),
+    ],
+)
+def test_pages_markdown_and_texts_are_read_by_chapters(name, text, expected, tmp_path):
+    assert texts(written(tmp_path, name, text), kinds=True) == expected
 
 
 def test_long_lines_of_a_text_are_paragraphs_and_a_long_text_is_divided(tmp_path):
@@ -241,12 +230,6 @@ def test_a_long_text_with_one_heading_is_read_to_its_end(tmp_path):
     assert last.paragraphs[-1].text == "End."
 
 
-@pytest.mark.parametrize("first", ["<main hidden>Later.</main>", "<main></main>"])
-def test_a_main_part_without_text_does_not_hide_another_one(first, tmp_path):
-    document = written(tmp_path, "a.html", f"<p>Menu</p>{first}<main>The text.</main>")
-    assert paragraphs(document)[0][1] == [(Kind.TEXT, "The text.")]
-
-
 def word_document(path: Path, body: str) -> Document:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", f"<w:document>{body}</w:document>")
@@ -264,21 +247,17 @@ def test_a_text_box_of_word_is_read_once_and_behind_its_paragraph(tmp_path):
     box = f"<w:txbxContent>{inner}</w:txbxContent>"
     both = f"<mc:Choice>{box}</mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback>"
     body = word_paragraph("Around it.", more=f"<mc:AlternateContent>{both}</mc:AlternateContent>")
-    (chapter,) = paragraphs(word_document(tmp_path / "a.docx", f"{body}<w:tr><w:tc/></w:tr>"))
-    assert chapter[1] == [
-        (Kind.TEXT, "Around it."),
-        (Kind.HEADING, "The box"),
-        (Kind.TEXT, "In it."),
-    ]
+    document = word_document(tmp_path / "a.docx", f"{body}<w:tr><w:tc/></w:tr>")
+    assert [*texts(document, kinds=True).values()] == [["Around it.", "heading: The box", "In it."]]
 
 
 def test_word_documents_are_read(tmp_path):
     cells = "".join(f"<w:tc>{word_paragraph(text)}</w:tc>" for text in ("Name", "Price"))
     rest = word_paragraph("Some text.") + f"<w:tr>{cells}</w:tr>"
     document = word_document(tmp_path / "a.docx", word_paragraph("Title", "Heading1") + rest)
-    assert paragraphs(document) == [
-        ("Title", [(Kind.HEADING, "Title"), (Kind.TEXT, "Some text."), (Kind.TABLE, "Name; Price")])
-    ]
+    assert texts(document, kinds=True) == {
+        "Title": ["heading: Title", "Some text.", "table: Name; Price"]
+    }
 
 
 # ---------------------------------------------------------------------- what a document is

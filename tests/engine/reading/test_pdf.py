@@ -15,7 +15,6 @@ WORDS = tuple(
     "paper measure simple engine voice speak common river mountain early figure question".split()
 )
 LEFT, RIGHT, TOP, LEADING = 60.0, 318.0, 700.0, 12.0
-PER_COLUMN = 50  # lines
 WIDTH = 42  # characters of a line
 
 
@@ -28,20 +27,22 @@ class _Paper:
         self.headings: list[str] = []
         self.pages: list[list[Line]] = []
         self._slots: list[tuple[float, float]] = []
+        self._add_page(600)
+        self.pages[-1] += [
+            Line(LEFT + 20, 690, "How Papers Are Read Aloud by Machines", 18, bold=True),
+            Line(LEFT + 20, 660, "A. Writer and B. Author, University of Reading", 11),
+        ]
 
-    def add_page(self, top: float = TOP, *, heads: bool = True) -> None:
+    def _add_page(self, top: float = TOP) -> None:
         number = len(self.pages) + 1
         head = Line(LEFT, 740, f"A. Writer and B. Author{' ' * 8}Journal of Papers {number}", 8)
-        self.pages.append([head, Line(300, 30, str(number), 9)] if heads else [])
+        self.pages.append([head, Line(300, 30, str(number), 9)])
         rows = [top - row * LEADING for row in range(int((top - 100) / LEADING))]
         self._slots = [(x, y) for x in (LEFT, RIGHT) for y in rows]
 
-    def across(self, text: str, y: float, size: float, *, bold: bool = False) -> None:
-        self.pages[-1].append(Line(LEFT + 20, y, text, size, bold))
-
     def _place(self, text: str, *, indent: float = 0, bold: bool = False) -> None:
         if not self._slots:
-            self.add_page()
+            self._add_page()
         x, y = self._slots.pop(0)
         self.pages[-1].append(Line(x + indent, y, text, 10, bold))
 
@@ -56,17 +57,14 @@ class _Paper:
             self._slots.pop(0)
 
     def paragraph(self, words: int) -> None:
-        chosen = [self._random.choice(WORDS) for _ in range(words)]
-        text = " ".join(chosen).capitalize() + "."
+        text = " ".join(self._random.choices(WORDS, k=words)).capitalize() + "."
         self.paragraphs.append(text)
-        lines = _wrapped(text, self._random)
-        for number, line in enumerate(lines):
+        for number, line in enumerate(_wrapped(text, self._random)):
             self._place(line, indent=12 if number == 0 else 0)
 
     def write(self, path: Path, *, shuffled: bool) -> Path:
-        if shuffled:
-            for page in self.pages:
-                self._random.shuffle(page)
+        for page in self.pages if shuffled else ():
+            self._random.shuffle(page)
         return pdf(path, self.pages)
 
 
@@ -98,9 +96,6 @@ def _read(path: Path) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_paper_is_read_column_by_column(seed, shuffled, tmp_path):
     paper = _Paper(seed)
-    paper.add_page(600)
-    paper.across("How Papers Are Read Aloud by Machines", 690, 18, bold=True)
-    paper.across("A. Writer and B. Author, University of Reading", 660, 11)
     for number in range(1, 6):
         paper.heading(f"{number} Heading of a part")
         for _ in range(4):

@@ -29,10 +29,7 @@ def paces(text: str) -> dict[str, float]:
     return {word.text: word.pace for word in grown(text).words}
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "pace"),
-    CASES["said_slower"],
-)
+@pytest.mark.parametrize(("text", "words", "pace"), CASES["said_slower"])
 def test_what_must_be_caught_is_said_slower(text, words, pace):
     found = paces(text)
     assert {found[word] for word in words.split()} == {getattr(pacing, pace)}

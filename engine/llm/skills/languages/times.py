@@ -6,7 +6,6 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from engine.resources import table
-from engine.text.languages.numbers import Numbers
 from engine.text.languages.vocabulary import vocabulary
 
 HOUR: Final = 3600
@@ -132,7 +131,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 def _numbers(language: str) -> dict[str, int]:
     """Numbers in words in every gender: "veintiuno", "veintiún", "veintiuna"."""
-    numbers = Numbers(vocabulary(language))
+    numbers = vocabulary(language)
     each = ((n, form) for n in range(_HIGHEST + 1) for form in ("", "m", "f"))
     known = {plain(numbers.cardinal(n, form)): n for n, form in each}
     return known | {said.removesuffix("o"): n for said, n in known.items() if said.endswith("uno")}

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from engine.languages import ENGLISH, SPOKEN
-from engine.text.names.entries import Names
-from engine.text.names.replacing import NamedWords
+from engine.text.names import NamedWords, Names
 from engine.text.pronunciation.respelling import split_phones
 from engine.text.word import Word
 

@@ -29,7 +29,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.say_command import load_synthesiser
 from engine.serve.voices import ServedVoices
 from engine.settings import Settings, SpeechSettings
-from engine.text.names.replacing import NamedWords
+from engine.text.names import NamedWords
 from engine.text.speakable import LEFT_OUT, Speakable
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, TtsModel, Voice

@@ -18,7 +18,7 @@ from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
-from engine.text.names.entries import Name
+from engine.text.names import Name
 from tests.engine.asr.conftest import SENTENCE, pushed
 
 

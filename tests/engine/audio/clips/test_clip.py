@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 import soundfile
 
+from engine import sandbox as sandboxed
 from engine.audio.base import Pcm
 from engine.audio.clips import clip as clip_file
 from engine.audio.clips import decode
 from engine.audio.clips.clip import inspect, read_clip
 from engine.audio.pcm import level_db
 from engine.errors import UnreadableClip
-from engine.sandbox import child as sandboxed
 from tests.engine.audio.tone import sine
 
 RATE = 24_000

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from engine.errors import InvalidInput, ModelError
-from engine.export.comparison import COLUMNS, comparison_table, write_comparison
+from engine.export import COLUMNS, comparison_table, write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
 from engine.runtime.headless.comparison import TITLES, compare

@@ -33,7 +33,7 @@ from engine.settings import (
     WakeSettings,
     change,
 )
-from engine.text.names.entries import Name
+from engine.text.names import Name
 from tests.engine.runtime.test_conductor import hosting
 from tests.help.fakes.parts import FakeParts
 

@@ -16,7 +16,7 @@ from engine.names_file import add
 from engine.reading.shelf import Shelf
 from engine.runtime.turn.facts import EchoCancelled
 from engine.settings import AudioSettings, HistorySettings, Settings
-from engine.text.names.entries import Name
+from engine.text.names import Name
 from tests.engine.runtime.test_conductor import Host, hosting
 from tests.help.fakes.parts import FakeParts, FakeRecogniser
 from tests.help.fakes.reading import FakeDocument, FakeLibrary, FakeShelf

@@ -2,11 +2,9 @@
 laws of the stream in them.
 """
 
-import re
 import subprocess
 import sys
 import tomllib
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ from engine.languages import ENGLISH, SPOKEN
 from engine.resources import resource
 from engine.text.paced import PacedText
 from engine.text.pacing import CODE, FIGURE, NAME
-from engine.text.speakable import Speakable
 from engine.text.word import Word
 from tests.engine.text import test_speakable
 from tests.engine.text.test_speakable import MARKDOWNISH, pieces
@@ -58,9 +55,7 @@ ANY_TEXT = st.sampled_from(LANGUAGES).flatmap(
 
 
 def read(language: str, *deltas: str) -> list[Word]:
-    speakable = Speakable(language)
-    words = [word for delta in deltas for word in speakable.push(delta)]
-    return words + speakable.end()
+    return test_speakable.read(*deltas, language=language)
 
 
 def said(language: str, text: str) -> str:
@@ -69,6 +64,7 @@ def said(language: str, text: str) -> str:
 
 @OTHERS
 def test_text_is_said_as_a_person_would_say_it_also_character_by_character(language):
+    assert len(set(TEXTS[language])) == len(TEXTS[language]) >= 100
     wrong = []
     for text, spoken, *still_open in cases(language):
         assert read(language, *text) == read(language, text), text
@@ -78,11 +74,6 @@ def test_text_is_said_as_a_person_would_say_it_also_character_by_character(langu
     assert not wrong, "\n".join(["these rows are not as they say:", *wrong])
 
 
-@OTHERS
-def test_the_table_has_enough_different_cases(language):
-    assert len(set(TEXTS[language])) == len(TEXTS[language]) >= 100
-
-
 @settings(max_examples=150, deadline=None)
 @given(case=ANY_TEXT, cuts=st.lists(st.integers(0, 400), max_size=8))
 def test_cut_anywhere_it_says_the_same(case, cuts):
@@ -90,22 +81,8 @@ def test_cut_anywhere_it_says_the_same(case, cuts):
     assert read(language, *pieces(text, cuts)) == read(language, text)
 
 
-@settings(max_examples=150, deadline=None)
-@given(language=st.sampled_from(LANGUAGES), text=MARKDOWNISH | st.text())
-def test_every_word_is_one_word_of_letters_with_at_most_one_mark(language, text):
-    words = read(language, text)
-    for word in words:
-        body = re.sub(r"[.,?!;:]$", "", word.text)
-        assert not re.search(r"[\s\d.,?!;:]", body), word
-        assert any(char.isalpha() for char in body), word
-    assert all(0 <= word.start < word.end <= len(text) for word in words)
-    assert all(before.start <= after.start for before, after in pairwise(words))
-
-
 @OTHERS
-def test_at_most_one_word_is_held_back(language, monkeypatch):
-    monkeypatch.setattr(test_speakable, "read", lambda text: read(language, text))
-    monkeypatch.setattr(test_speakable, "Speakable", lambda: Speakable(language))
+def test_at_most_one_word_is_held_back(language):
     for text in TEXTS[language][::3]:
         test_speakable.hold_back_is_at_most_one_token(text)
 

@@ -1,12 +1,7 @@
 """Other scripts are left out, Latin letters are read, as their base letters where need be."""
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
-import re
-import tomllib
 import unicodedata
-from dataclasses import dataclass
-
-# ruff: noqa: RUF001  IPA letters look like others on purpose
 from pathlib import Path
 
 import pytest
@@ -14,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.piece import Piece
 from engine.text.pronunciation.initialisms import respelled, spelled
 from engine.text.pronunciation.scripts import composed, is_foreign, readable, without_foreign
-from engine.tts.espeak.phrasing import Phrasing
+from engine.text.word import Piece
 from tests.engine.text.cases import CASES, phoned
 
 _KNOWN = "naïve Zürich Besançon señor København Straße Łódź Dvořák École Þór İstanbul résumé"
@@ -176,93 +170,3 @@ def test_capitals_are_words_parts_or_letters(word, said):
 @pytest.mark.parametrize(("before", "word", "after", "said"), CASES["words_in_capitals"])
 def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(before, word, after, said):
     assert respelled(word, before, after) == said
-
-
-# ---------------------------------------------- verbs, nouns and adjectives that are written alike
-
-
-_HERE = Path(__file__).parent
-_SOUNDS = tomllib.loads((_HERE / "heteronyms.toml").read_text("utf-8"))
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """`place` is the word whose sense is known."""
-
-    sense: str
-    words: tuple[str, ...]
-    place: int
-
-    @property
-    def word(self) -> str:
-        return self.words[self.place].strip(".,?!")
-
-
-def sentences(name: str) -> list[Sentence]:
-    found = []
-    for line in (_HERE / f"heteronyms_{name}.tsv").read_text("utf-8").splitlines():
-        if not line.startswith("#"):
-            sense, text = line.split("\t")
-            marked = text.split()
-            place = next(place for place, word in enumerate(marked) if "*" in word)
-            found.append(Sentence(sense, tuple(text.replace("*", "").split()), place))
-    return found
-
-
-@pytest.fixture(scope="module")
-def american() -> Espeak:
-    return Espeak()
-
-
-def phones(american: Espeak, words: tuple[str, ...], place: int) -> str:
-    return "".join(phoned(words, american)[place].phones)
-
-
-def missed(american: Espeak, name: str) -> list[str]:
-    """The sentences whose word is said wrong."""
-    return [
-        " ".join(sentence.words)
-        for sentence in sentences(name)
-        if phones(american, sentence.words, sentence.place)
-        != _SOUNDS[sentence.word.lower()][sentence.sense]
-    ]
-
-
-def test_the_sentences_written_before_the_rules_are_said_right(american):
-    """espeak alone has 77."""
-    assert len(sentences("first")) == len(sentences("second")) == 100
-    assert missed(american, "first") == []
-
-
-def test_the_sentences_written_after_the_rules_are_mostly_said_right(american):
-    """94 of 100, as found; espeak alone has 67."""
-    assert len(missed(american, "second")) <= 6
-
-
-@pytest.mark.parametrize(("text", "place", "said"), CASES["senses"])
-def test_a_word_sounds_as_its_sense(american, text, place, said):
-    assert phones(american, tuple(text.split()), place) == said
-
-
-def test_british_voices_tell_verbs_from_nouns_as_well():
-    british = Espeak("en-gb")
-    assert phones(british, ("Record", "it."), 0) == "ɹɪkˈɔːd"
-    assert phones(british, ("The", "record", "is", "old."), 1) == "ɹˈɛkɔːd"
-
-
-def test_the_formant_voice_gets_the_same_sense():
-    phrasing = Phrasing()
-    text = "Use it. The record is old, so record the new use of it."
-    for word in text.split():
-        phrasing.push(word)
-    phrasing.end()
-    given = []
-    while found := phrasing.take():
-        context = found[1]
-        given.append(" ".join(context.tokens[: context.target + 1]))
-    assert given[0] == "yooz"
-    assert [text for text in given if re.search(r"record$|use$", text)] == [
-        "the record",
-        "to record",
-        "the use",
-    ]

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.serve.doors.speech_dispatcher.message import LONGEST, Message, parse
-from engine.text.names.entries import Name
+from engine.text.names import Name
 
 
 @pytest.mark.parametrize(

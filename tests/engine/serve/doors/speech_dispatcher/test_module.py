@@ -10,7 +10,7 @@ from engine.names_file import add
 from engine.serve.doors.speech_dispatcher import module
 from engine.serve.doors.speech_dispatcher.links import LARGEST_LINE
 from engine.serve.doors.speech_dispatcher.message import Style, is_label
-from engine.text.names.entries import Name
+from engine.text.names import Name
 from tests.engine.serve.doors.speech_dispatcher.daemon import (
     FORMANT_RATE,
     SENTENCE,

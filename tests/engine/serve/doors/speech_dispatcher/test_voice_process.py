@@ -13,7 +13,7 @@ import pytest
 from engine.names_file import add
 from engine.serve.doors.speech_dispatcher.voice_process import AHEAD_S, QUIET, VoiceProcess
 from engine.settings import Settings
-from engine.text.names.entries import Name
+from engine.text.names import Name
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import OWN_RATE, SAMPLE_RATE, FakeTts
 

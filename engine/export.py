@@ -1,26 +1,55 @@
-"""Write a conversation as text, Markdown or JSON, chosen by the file's suffix.
+"""Write a conversation as text, Markdown or JSON, chosen by the file's suffix, and a comparison of
+systems as CSV or as a table in a terminal.
 
 Invariant: a file is complete or missing (written under a temporary name, then renamed). Unheard
 text is included and marked. The JSON contains all data; its keys do not change between releases of
 one `version`.
 """
 
+import csv
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from enum import Enum
+from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from engine.atomic_write import replace_file
 from engine.characters import join_surrogates
 from engine.errors import InvalidInput
-from engine.export.conversation import Conversation
+from engine.messages.comparison import Compared
 from engine.messages.conversations import Turn
 from engine.messages.words import Ending
 from engine.translatable import Translatable
 
 VERSION = 2
+COLUMNS: Final = (
+    "system", "voice", "first sound, ms", "words before it", "processor share",
+    "syllables a second", "seconds", "dry, ms", "note",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation that began at `began` (a time with its zone). `turns`: oldest first. `title`:
+    the user's title; empty = the user gave none.
+    """
+
+    began: datetime
+    turns: tuple[Turn, ...] = ()
+    title: str = ""
+
+    def clock(self, seconds: float) -> str:
+        """Return the time of day `seconds` after the beginning."""
+        moment = self.began + timedelta(seconds=seconds)
+        # `began` has a fixed offset, which is an hour off after a clock change. The zone of this
+        # machine knows the change, if the conversation began in it.
+        if self.began.astimezone().utcoffset() == self.began.utcoffset():
+            moment = moment.astimezone()
+        return moment.strftime("%H:%M:%S")
 
 
 def plain(conversation: Conversation) -> str:
@@ -41,7 +70,8 @@ def markdown(conversation: Conversation) -> str:
     lines = [f"# {_escape(' '.join(_title(conversation).split()))}", ""]
     for turn in conversation.turns:
         if turn.said:
-            lines += [f"**You** · {conversation.clock(turn.start_s)}", "", _quote(turn.said), ""]
+            said = (f"> {_escape(line)}" for line in turn.said.splitlines())  # as plain text
+            lines += [f"**You** · {conversation.clock(turn.start_s)}", "", *said, ""]
         if turn.heard:
             lines += [f"**Rubato** · {conversation.clock(turn.replied_s)}", ""]
             lines += [turn.heard.strip(), ""]
@@ -51,11 +81,9 @@ def markdown(conversation: Conversation) -> str:
 
 
 def as_json(conversation: Conversation) -> str:
-    """Return the conversation as JSON with its fields. Times are seconds, rounded to
-    milliseconds.
-    """
+    """Return the conversation as JSON with its fields. Times are in seconds, to milliseconds."""
     whole = {"format": "rubato conversation", "version": VERSION, **asdict(conversation)}
-    return json.dumps(_round(whole), indent=2, ensure_ascii=False, default=_plain_value) + "\n"
+    return json.dumps(_plain_value(whole), indent=2, ensure_ascii=False) + "\n"
 
 
 def _title(conversation: Conversation) -> str:
@@ -72,38 +100,30 @@ def _remarks(turn: Turn) -> list[str]:
     return remarks
 
 
-def _quote(text: str) -> str:
-    """Quote the user's words as plain text, whatever marks they contain."""
-    return "\n".join(f"> {_escape(line)}" for line in text.splitlines())
-
-
 def _escape(text: str) -> str:
     return "".join(f"\\{mark}" if mark in "\\`*_[]<>#" else mark for mark in text)
 
 
-def _round(value: object) -> object:
+def _plain_value(value: object) -> object:
+    """Return a value with rounded numbers, and with texts for dates and the values of enums."""
     match value:
         case dict():
-            return {key: _round(each) for key, each in value.items()}
+            return {key: _plain_value(each) for key, each in value.items()}
         case list() | tuple():
-            return [_round(each) for each in value]
+            return [_plain_value(each) for each in value]
         case float():
             return round(value, 3)
+        case Enum():
+            return value.value
+        case datetime():
+            return value.isoformat()
         case _:
             return value
 
 
-def _plain_value(value: object) -> str:
-    return str(value.value) if isinstance(value, Enum) else value.isoformat()  # type: ignore[attr-defined] # otherwise a datetime
-
-
 SOUND = ".wav"
 WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
-    {
-        ".txt": plain,
-        ".md": markdown,
-        ".json": as_json,
-    }
+    {".txt": plain, ".md": markdown, ".json": as_json}
 )
 
 
@@ -159,3 +179,44 @@ def write_error(path: Path, error: Exception) -> InvalidInput:
         path=path,
         error=reason,
     )
+
+
+def cells(row: Compared) -> tuple[str, ...]:
+    """Return a row's cells as printed. An empty cell means unknown."""
+    return (
+        row.title,
+        row.voice,
+        _number(row.first_sound_ms, 0),
+        _number(row.words_before, 0),
+        _number(row.share, 2),
+        _number(row.rate, 1),
+        _number(row.seconds, 1),
+        _number(row.dry_ms, 0),
+        row.note,
+    )
+
+
+def write_comparison(rows: Sequence[Compared], path: Path) -> None:
+    """Write the table as CSV. InvalidInput if it cannot be written."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows((COLUMNS, *map(cells, rows)))
+    write_texts(path, (text.getvalue(),))
+
+
+def comparison_table(rows: Sequence[Compared]) -> str:
+    """Return the table in columns, with the notes below it."""
+    lines = [each[:-1] for each in (COLUMNS, *map(cells, rows))]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = [
+        "  ".join(
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    notes = [f"{row.title}: {row.note}" for row in rows if row.note]
+    return "\n".join([*shown, *(["", *notes] if notes else [])])
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

@@ -1,1 +1,0 @@
-"""Export of a conversation: text, Markdown and JSON."""
