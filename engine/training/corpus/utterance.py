@@ -19,8 +19,9 @@ from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus import grammar
 from engine.training.corpus.speakers import Speaker, draw_speaker
 from engine.training.recipe import Corpus, Recipe
-from engine.training.teachers.sounds import match, phoned
+from engine.training.teachers.sounds import match
 from engine.training.teachers.synthesisers import EXACT, Request, Take
+from engine.tts.kokoro.natural import phoned
 
 Pcm = npt.NDArray[np.float32]
 
@@ -127,7 +128,7 @@ def articulation(rate: float) -> float:
 
 def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
     """Make the utterance from its take; None if text and sound do not agree."""
-    words = phoned(plan.text, espeak)
+    words = phoned(espeak, plan.text)
     phones = tuple(phone for word in words for phone in word.phones)
     alignment = match(phones, take.sounds)
     if alignment is None or alignment.cost > DEAREST_MATCH:

@@ -61,6 +61,9 @@ def smlle_shape(run: Run) -> SmlleShape:
     return SmlleShape(own.encoder, spectrum_shape_of(run), own.layers, own.joint)
 
 
+Lessons = Sequence[SpectrumLesson]
+
+
 class SpectrumLearner(Learner):
     """Train the spectrum network."""
 
@@ -85,7 +88,7 @@ class SpectrumLearner(Learner):
         drawn = recipe.drawn_tokens if share >= recipe.drawn_from else 0.0
         lessons = self._lessons(self._sides.training, draw, drawn)
         own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding
-        losses = self._losses([self._corrupted(each, draw) for each in lessons], own=own)
+        losses = self._losses(lessons, own=own, wrong=recipe.wrong_tokens)
         return self._optimise(losses, variance=0.0)
 
     def validated(self, draw: random.Random) -> Losses:
@@ -125,17 +128,10 @@ class SpectrumLearner(Learner):
             prompt=sum(steps for _, steps in parts[:-1]),
         )
 
-    def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
-        """Replace some of the input tokens, as in use."""
-        dice = np.random.default_rng(draw.getrandbits(32))
-        wrong = dice.random(len(lesson.tokens)) < self._recipe.wrong_tokens
-        others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
-        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens))
-
-    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> Losses:
+    def _losses(self, lessons: Lessons, *, own: bool = False, wrong: float = 0.0) -> Losses:
         """Return the losses. With `own`, inputs after the prompt are the network's own output."""
         model = self._model
-        inputs, true, real = self._inputs(lessons)
+        inputs, true, real = self._inputs(lessons, wrong)
         if own:
             prompts = torch.tensor([each.prompt for each in lessons])
             inputs = self._self_fed(inputs, prompts.to(self._device))
@@ -150,20 +146,21 @@ class SpectrumLearner(Learner):
             "variance": columns.var() / true[real].var(),
         }
 
-    def _inputs(self, lessons: Sequence[SpectrumLesson]) -> tuple[Inputs, Tensor, Tensor]:
-        """Return the inputs, the true columns [B, T, V], and the mask of real steps [B, T]."""
+    def _inputs(self, lessons: Lessons, wrong: float = 0.0) -> tuple[Inputs, Tensor, Tensor]:
+        """Return the inputs, with a share of wrong tokens, as in use; the true columns [B, T, V];
+        and the mask of real steps [B, T].
+        """
         shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in lessons])
         mel = nn.utils.rnn.pad_sequence([each.mel for each in lessons], batch_first=True)
         bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
         true = self._model.normalised(bands).flatten(2)
         real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
-        inputs = Inputs(
-            padded([each.tokens for each in lessons]).to(self._device),
-            padded([each.phones for each in lessons]).to(self._device),
-            before(true),
-            padded(each.vector for each in lessons).to(self._device),
-        )
-        return inputs, true, real
+        tokens = padded(each.tokens for each in lessons)
+        others = torch.randint_like(tokens, shape.tokens)
+        tokens = torch.where(torch.rand(tokens.shape) < wrong, others, tokens)
+        phones = padded(each.phones for each in lessons).to(self._device)
+        speakers = padded(each.vector for each in lessons).to(self._device)
+        return Inputs(tokens.to(self._device), phones, before(true), speakers), true, real
 
     @torch.no_grad()
     def _self_fed(self, inputs: Inputs, prompts: Tensor) -> Inputs:

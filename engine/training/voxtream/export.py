@@ -27,7 +27,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.codec.products import ENCODING
-from engine.codec.small import load_small
+from engine.codec.small import FRAME_RATE, load_small
 from engine.nn import stored_weights
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Transformer
@@ -63,7 +63,6 @@ PROMPT_SECONDS: Final = 8.0  # at least; the paper takes 10 s at most
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
 SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
 COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
-FRAMES_PER_SECOND: Final = 12.5
 HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
 FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
 MANY: Final = 200  # sentences to pick from
@@ -227,17 +226,15 @@ def _windows(corpus: Iterable[VoxtreamUtterance]) -> tuple[Floats, Floats]:
     """Return the rates of windows of three seconds (or of shorter utterances), and the histograms
     of their duration tokens.
     """
-    window = GENERATION.rate_window_frames
     rates, histograms = [], []
     for utterance in corpus:
-        nuclei = np.asarray(utterance.nuclei, np.int64)
         last = utterance.spans()[:, 1]
-        ends = np.concatenate(([0], np.cumsum(nuclei)[last]))  # syllables up to each frame
-        length = min(window, len(last))
+        syllables = np.insert(np.cumsum(utterance.nuclei, dtype=np.int64)[last], 0, 0)
+        length = min(GENERATION.rate_window_frames, len(last))
         for start in range(0, len(last) - length + 1, max(1, length // 2)):
             end = start + length
-            rates.append((ends[end] - ends[start]) * FRAMES_PER_SECOND / length)
-            tokens = np.asarray(utterance.tokens[start:end], np.int64)
+            rates.append((syllables[end] - syllables[start]) * FRAME_RATE / length)
+            tokens = utterance.tokens[start:end]
             histograms.append(np.bincount(tokens, minlength=len(DURATION_TOKENS)) / length)
     return np.asarray(rates), np.asarray(histograms)
 

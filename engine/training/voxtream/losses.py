@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.small import FRAME_RATE
 from engine.nn.packed.quantise import Precision
 from engine.resources import resource
 from engine.training.corpus.speakers import People
@@ -30,7 +31,6 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 FEWEST_DEPTH_FRAMES = 8  # of a batch
@@ -150,7 +150,7 @@ class VoxtreamLearner(Learner):
     def _batch(self, people: Speech, draw: random.Random, *, long: bool) -> VoxtreamBatch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
-        window = round(seconds * FRAMES_PER_SECOND)
+        window = round(seconds * FRAME_RATE)
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
         lessons = [self._lesson(people, draw, window) for _ in range(count)]
@@ -161,7 +161,7 @@ class VoxtreamLearner(Learner):
         person = data.draw_person(people, draw)
         if self._derived:
             return data.draw_stretch(person, draw, window)
-        shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
+        shortest, longest = (round(s * FRAME_RATE) for s in self._recipe.prompt_seconds)
         prompt = draw.randint(shortest, min(longest, window // 2))
         return data.draw_sequence(person, draw, window, prompt)
 
