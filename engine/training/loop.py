@@ -13,10 +13,11 @@ import random
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -155,17 +156,13 @@ def on_device(batch: _Batch, device: torch.device) -> _Batch:
 
 
 def length_bucket(
-    every: Sequence[_Lesson],
-    length: Callable[[_Lesson], float],
-    draw: random.Random,
-    count: int,
-    *,
-    longest: float = math.inf,
+    every: Sequence[_Lesson], draw: random.Random, count: int, longest: float = math.inf
 ) -> list[_Lesson]:
-    """Draw `count` lessons of similar length, so that little is computed for padding (SMLLE's steps
-    take two thirds of the time). A lesson may occur twice. Lessons of at most `longest` are equally
-    likely. If all are longer, the shortest is drawn.
+    """Draw `count` lessons with a similar number of `steps`, so that little is computed for padding
+    (SMLLE's steps take two thirds of the time). A lesson may occur twice. Lessons of at most
+    `longest` are equally likely. If all are longer, the shortest is drawn.
     """
+    length = attrgetter("steps")
     fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]
     many = sorted(draw.choices(fitting, k=LENGTHS * count), key=length)
     first = count * draw.randrange(LENGTHS)

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from engine.nn import transformer
 from engine.nn.transformer import Heads, Transformer
@@ -76,14 +75,13 @@ def run_stack(
 
 def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:
     """Stack arrays [..., T] of numbers, padded to the longest T, or to `length` if that is more."""
-    tensors = [
-        torch.from_numpy(row.astype(np.int64 if row.dtype.kind in "iu" else np.float32))
-        for row in rows
-    ]
-    length = max(length, *(each.shape[-1] for each in tensors))
-    return torch.stack(
-        [functional.pad(each, (0, length - each.shape[-1]), value=value) for each in tensors]
-    )
+    listed = list(rows)
+    kind = np.int64 if listed[0].dtype.kind in "iu" else np.float32
+    length = max(length, *(row.shape[-1] for row in listed))
+    made = np.full((len(listed), *listed[0].shape[:-1], length), value, kind)
+    for place, row in enumerate(listed):
+        made[place, ..., : row.shape[-1]] = row
+    return torch.from_numpy(made)
 
 
 def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:

@@ -120,6 +120,7 @@ def write_card(run: Run, folder: Path) -> None:
         "".join(f"- {sentence}\n" for sentence in some)
         for some in (recipe.export.reached, recipe.export.limits)
     )
+    files = sorted(folder.rglob("*.safetensors"))
     text = _CARD.read_text(encoding="utf-8").format(
         name=recipe.export.name,
         card=system.card,
@@ -127,10 +128,7 @@ def write_card(run: Run, folder: Path) -> None:
         base=f"\nIts {system.base} the built-in voice's.\n" if system.base else "",
         sources="\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers),
         prose=1 - recipe.corpus.grammar_share,
-        sizes="\n".join(
-            f"| {file.relative_to(folder)} | {file.stat().st_size:,} |"
-            for file in sorted(folder.rglob("*.safetensors"))
-        ),
+        sizes="\n".join(f"| {f.relative_to(folder)} | {f.stat().st_size:,} |" for f in files),
         measured=reached or f"Not measured yet: run `python -m engine.training compare{only}`.",
         limits=f"\n## What keeps it from its targets\n{limits}" if limits else "",
     )

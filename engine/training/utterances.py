@@ -71,11 +71,10 @@ class ShardEncoder(ABC):
 
 _Kind = TypeVar("_Kind", bound=Utterance)
 _Any = TypeVar("_Any")
+Encoder = Callable[..., ShardEncoder]
 
 
-def encode_shards(
-    run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
-) -> None:
+def encode_shards(run: Run, encoder: Encoder, files: Sequence[Path], *values: Any) -> None:
     """Encode all shards that are not encoded yet, with the picklable `encoder(*files, *values)`."""
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     hashes = tuple(map(file_hash, files))
@@ -174,7 +173,7 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[Any
 
 
 def _encode_shard(
-    index: Path, output: Path, key: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
+    index: Path, output: Path, key: str, kind: Encoder, values: tuple[Any, ...]
 ) -> None:
     """Task: write the utterances of one shard that can be encoded, in order."""
     encode, spoken = _encoder(kind, values).utterance, enumerate(read_shard(index).spoken())

@@ -121,19 +121,16 @@ class DecoderLearner(SoundLearner):
             optimiser_step(own, self.optimisers["reader"], self.schedule.clip)
         apart = functional.l1_loss(made, real) / (real.abs().mean() + FLOOR)
         wrong = reader_loss(self._reader, made, slots)
-        return {
-            "latents": LATENTS_WEIGHT * apart,
-            "phones": self._recipe.phone_reader_weight * wrong,
-        }
+        weight = self._recipe.phone_reader_weight
+        return {"latents": LATENTS_WEIGHT * apart, "phones": weight * wrong}
 
     def _batch(self, side: Utterances, draw: random.Random) -> tuple[Tensor, ...]:
         """Draw windows of complete frames. Return their samples [B, S], quantised latents [B, D,
         T], pitch [B, 2, columns], and the sound in each 20 ms slot [B, S / SLOT].
         """
         # Utterances are shorter than a window only where all are.
-        frames = min(
-            self._recipe.window_frames, *(self._encoded[each.entry].frames for each in side)
-        )
+        shortest = min(self._encoded[each.entry].frames for each in side)
+        frames = min(self._recipe.window_frames, shortest)
         length, codes = frames * FRAME_SAMPLES, []
         windows = draw_windows(side, draw, self._batch_size, length, FRAME_SAMPLES)
         for utterance, start in windows:
@@ -226,10 +223,8 @@ def draw_codes(
     speaker = model.speaker_projection(batch.speakers)[lesson]
     frames = codes[lesson, :, column]  # [N, K]
     for codebook in range(1, config.codebooks):
-        logits = voice.depth_logits(model, hidden[lesson, column] + speaker, frames)[
-            :, codebook - 1
-        ]
-        row = logits[:, : config.codes].float()
+        logits = voice.depth_logits(model, hidden[lesson, column] + speaker, frames)
+        row = logits[:, codebook - 1, : config.codes].float()
         frames[:, codebook] = _drawn(row, generation.temperature, 1 if greedily else top)
     codes[lesson, 1:, column - 1] = frames[:, 1:]
     return codes

@@ -122,7 +122,7 @@ class LlmVoxLearner(Learner):
                     made = splice(people[each.speaker], draw)
                     every[number] = made if len(made.units) < made.steps else each
         count = self._batch_size
-        sentences = length_bucket(every, lambda each: each.steps, draw, count, longest=longest)
+        sentences = length_bucket(every, draw, count, longest)
         return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _losses(self, batch: LlmVoxBatch) -> Losses:

@@ -48,11 +48,8 @@ class SpectrumLesson:
 def spectrum_shape_of(run: Run) -> SpectrumShape:
     """Return the shape of the spectrum network from the recipe."""
     own, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
-    tokens, sizes = (
-        phones * run.recipe.shapes,
-        {"prenet": own.prenet, "latent": own.latent},
-    )
-    return SpectrumShape(own.stack, phones, tokens, ahead=own.ahead, **sizes)
+    sizes = {"prenet": own.prenet, "latent": own.latent, "ahead": own.ahead}
+    return SpectrumShape(own.stack, phones, phones * run.recipe.shapes, **sizes)
 
 
 def smlle_shape(run: Run) -> SmlleShape:
@@ -62,6 +59,8 @@ def smlle_shape(run: Run) -> SmlleShape:
 
 
 Lessons = Sequence[SpectrumLesson]
+Speech = People[TokenUtterance]
+Tokens = npt.NDArray[np.int16]
 
 
 class SpectrumLearner(Learner):
@@ -97,26 +96,24 @@ class SpectrumLearner(Learner):
         own = self._losses(lessons, own=True)["regression"]
         return {**self._losses(lessons), "own": own}
 
-    def _lessons(
-        self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
-    ) -> list[SpectrumLesson]:
+    def _lessons(self, side: Speech, draw: random.Random, drawn: float = 0.0) -> Lessons:
         """Draw a batch of lessons; in the share `drawn` of them the transducer draws the tokens."""
-        utterances = length_bucket(flat(side), lambda each: each.steps, draw, self._batch_size)
+        utterances = length_bucket(flat(side), draw, self._batch_size)
         if drawn:
             utterances = [
                 replace(each, tokens=self._drawn[id(each)]) if draw.random() < drawn else each
                 for each in utterances
             ]
-        return [self._lesson(each, side[each.speaker], draw) for each in utterances]
+        return [self._lesson(each, side, draw) for each in utterances]
 
     def _lesson(
-        self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
+        self, utterance: TokenUtterance, side: Speech, draw: random.Random
     ) -> SpectrumLesson:
         """Return an utterance after a prompt of its speaker, both cut to their longest lengths."""
         recipe, shape = self._recipe, self._shape
         parts = [(utterance, min(utterance.steps, _steps(recipe.longest_seconds)))]
         if draw.random() >= recipe.without_prompt:
-            other = draw.choice(person)
+            other = draw.choice(side[utterance.speaker])
             parts.insert(0, (other, min(other.steps, _steps(recipe.prompt_seconds))))
         phones = [each.aligned(shape.begin, shape.end)[:steps] for each, steps in parts]
         mel = np.concatenate([each.mel[: shape.columns * steps] for each, steps in parts])
@@ -141,10 +138,8 @@ class SpectrumLearner(Learner):
             hidden = run_stack(model.stack, model.inputs(inputs, keep))[real].float()
             columns = model.columns(hidden)[1].float()
         missed = columns - true[real]
-        return {
-            "regression": missed.abs().mean() + missed.square().mean(),
-            "variance": columns.var() / true[real].var(),
-        }
+        regression = missed.abs().mean() + missed.square().mean()
+        return {"regression": regression, "variance": columns.var() / true[real].var()}
 
     def _inputs(self, lessons: Lessons, wrong: float = 0.0) -> tuple[Inputs, Tensor, Tensor]:
         """Return the inputs, with a share of wrong tokens, as in use; the true columns [B, T, V];
@@ -186,7 +181,7 @@ def _steps(seconds: float) -> int:
     return round(seconds * STEPS_PER_SECOND)
 
 
-def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.NDArray[np.int16]]:
+def drawn_tokens(run: Run, people: Speech) -> Mapping[int, Tokens]:
     """Return tokens for each utterance by its id(), drawn with the trained transducer.
 
     In use, the spectrum network never gets true tokens, and a network trained on those alone trusts
@@ -200,9 +195,7 @@ def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.N
 
 
 @torch.no_grad()
-def draw_tokens(
-    model: Transducer, temperature: float, utterance: TokenUtterance
-) -> npt.NDArray[np.int16]:
+def draw_tokens(model: Transducer, temperature: float, utterance: TokenUtterance) -> Tokens:
     """Draw tokens [T] with torch's generator, given the true phones, lengths and past."""
     shape = model.shape
     phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]

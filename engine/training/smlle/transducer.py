@@ -64,18 +64,12 @@ class TransducerLearner(Learner):
     def validated(self, draw: random.Random) -> Losses:
         """Return both losses per token: of the known alignment, and of those near it."""
         lessons = self._lessons(self._sides.validation, draw)
-        return {
-            "path": self._loss(lessons, 0),
-            "lattice": self._loss(lessons, self._recipe.reach),
-        }
+        path, lattice = (self._loss(lessons, reach) for reach in (0, self._recipe.reach))
+        return {"path": path, "lattice": lattice}
 
-    def _lessons(
-        self, side: People[TokenUtterance], draw: random.Random
-    ) -> Sequence[TokenUtterance]:
+    def _lessons(self, side: People[TokenUtterance], draw: random.Random) -> list[TokenUtterance]:
         longest = self._recipe.longest_seconds * STEPS_PER_SECOND  # paragraphs are longer
-        return length_bucket(
-            flat(side), lambda each: each.steps, draw, self._batch_size, longest=longest
-        )
+        return length_bucket(flat(side), draw, self._batch_size, longest)
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
         """Return -log of the probability per token of alignments at most `reach` units away."""
@@ -101,9 +95,8 @@ class TransducerLearner(Learner):
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)
         text = run_stack(model.encoder, rows)  # [B, U, D]
         first = tokens.new_full((len(tokens), 1), model.shape.tokens)
-        history = functional.dropout(
-            model.tokens(torch.cat((first, tokens), dim=1)), share, model.training
-        )
+        before = model.tokens(torch.cat((first, tokens), dim=1))
+        history = functional.dropout(before, share, model.training)
         with torch.autocast(self._device.type, enabled=False):  # a CPU has no LSTM in bf16
             speech, _ = model.predictor(history.float())  # [B, T + 1, D]
         # Both projections are computed once per row, only their sum per node; logits() does it for

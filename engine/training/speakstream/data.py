@@ -56,7 +56,7 @@ class WordsUtterance(Utterance):
     rate: float = 0.0  # SPS
 
     @property
-    def positions(self) -> int:
+    def steps(self) -> int:
         return int(self.starts[-1] - self.starts[0])
 
     @property

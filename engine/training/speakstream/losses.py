@@ -82,9 +82,7 @@ class SpeakStreamLearner(Learner):
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> SpeakStreamBatch:
         recipe = self._recipe
         longest = recipe.longest_seconds * POSITION_RATE
-        chosen = length_bucket(
-            flat(people), lambda each: each.positions, draw, self._batch_size, longest=longest
-        )
+        chosen = length_bucket(flat(people), draw, self._batch_size, longest)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         lessons = [data.make_lesson(each, self._levels, window, self._hop) for each in chosen]
         return on_device(data.collated(lessons), self._device)
@@ -97,10 +95,9 @@ class SpeakStreamLearner(Learner):
             rows = hidden(model, batch, recipe.prenet_dropout, recipe.dropout)
             predicted = model.leave(rows[real]), model.end(rows[real])[..., 0]
         levels, end = (each.float() for each in predicted)
+        targets = batch.targets[real].flatten()
         return {
-            "levels": functional.cross_entropy(
-                levels.view(-1, LEVELS), batch.targets[real].flatten()
-            ),
+            "levels": functional.cross_entropy(levels.view(-1, LEVELS), targets),
             "end": functional.binary_cross_entropy_with_logits(end, batch.end[real].float()),
         }
 

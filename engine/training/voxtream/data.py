@@ -132,10 +132,8 @@ class _Encoder(ShardEncoder):
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
-        vector, tokens = self.vector(prompt), found.astype(np.int8)
-        return VoxtreamUtterance(
-            entry.speaker, vector, place, codes, prompt_codes, tokens, **phones
-        )
+        own = (place, codes, prompt_codes, found.astype(np.int8))
+        return VoxtreamUtterance(entry.speaker, self.vector(prompt), *own, **phones)
 
     def _codes(self, pcm: Pcm) -> Codes:
         """Return the codes [K, T] of samples."""

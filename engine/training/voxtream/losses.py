@@ -236,9 +236,8 @@ def corrupted(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> Voxtr
     shape, device = batch.inputs.shape, batch.inputs.device
     real = batch.inputs < config.codes
     columns = (shape[0], 1, shape[2])
-    wrong = (torch.rand(columns, device=device) < recipe.random_codes) & (
-        torch.rand(shape, device=device) < WRONG_SHARE
-    )
+    wrong = torch.rand(columns, device=device) < recipe.random_codes
+    wrong = wrong & (torch.rand(shape, device=device) < WRONG_SHARE)
     random_codes = torch.randint(0, config.codes, shape, device=device)
     codes = torch.where(wrong & real, random_codes, batch.inputs)
     is_lost = torch.rand(columns, device=device) < recipe.lost_frames
