@@ -238,11 +238,6 @@ class _Training:
             torch.save(content, partial)
             partial.replace(self._folder / CHECKPOINT)
 
-    def result(self) -> dict[str, Tensor]:
-        """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
-        weights = self.best["weights"] if self.schedule.best else self.mean
-        return {name: value.cpu() for name, value in weights.items()}
-
     def _restore(self, file: Path) -> None:
         found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")
         if found.get("key") != self._key:
@@ -281,7 +276,8 @@ def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]
             shown = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
             sys.stderr.write(f"{stage} {share:6.1%} step {training.step} {shown}\n")
         training.validate_and_save(ends=share >= 1)
-    return training.result()
+    weights = training.best["weights"] if learner.schedule.best else training.mean
+    return {name: value.cpu() for name, value in weights.items()}
 
 
 def train_and_save(run: Run, stage: str, learner: Learner) -> None:

@@ -8,7 +8,7 @@ al., 2018). A session does not use it.
 Invariant: with the same weights, a row of a sequence equals what a session computes at that step.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
@@ -51,10 +51,10 @@ def run_stack(
     stack: nn.Module,
     x: Tensor,
     mask: Tensor | None = None,
-    watch: Callable[[int, Heads], None] | None = None,
+    layers: list[Heads] | None = None,
 ) -> Tensor:
     """Run a stack on a complete sequence [B, T, D] without a cache. `mask` [B or 1, T, T] is True
-    where a position may attend (None = itself and those before). `watch` receives the number,
+    where a position may attend (None = itself and those before). `layers` receives the
     queries and keys of each layer.
     """
     assert isinstance(stack, Transformer)
@@ -63,11 +63,11 @@ def run_stack(
     if mask is None:
         mask = transformer.causal_mask(0, x.shape[1], x.device)[None]
     grouped = transformer.group_mask(mask, config)[:, None]  # [B, 1, R T, T]
-    for number, block in enumerate(stack.layers):
+    for block in stack.layers:
         assert isinstance(block, transformer.Block)
         heads = block.project(x, rotation)
-        if watch is not None:
-            watch(number, heads)
+        if layers is not None:
+            layers.append(heads)
         x = block.finish(x, heads.queries, transformer.Stored(heads.keys, heads.values), grouped)
     out: Tensor = stack.norm(x)
     return out

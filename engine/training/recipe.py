@@ -75,7 +75,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Export:
-    """The pack to write; each system adds the constants of its generation."""
+    """The pack to write."""
 
     name: str
     weights: Weights = Weights.FLOAT16  # on the disk

@@ -10,7 +10,6 @@ are complete or absent, and a task whose file exists is not run again.
 import hashlib
 import json
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -119,10 +118,6 @@ class Run:
                     f"The stage '{name}' has not been finished with this recipe.",
                     hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
                 )
-
-    def discard(self, name: str) -> None:
-        """Delete everything that a stage wrote, its checkpoint included."""
-        shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def key(self, name: str) -> str:
         """Return the fingerprint of all that a stage depends on, in the recipe and in files."""

@@ -113,7 +113,8 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
     for key, array in sorted(load_file(file).items()):
         number, name = key.split("/")
         rows.setdefault(number, {})[name] = array if array.ndim else array.item()
-    return [kind(**row) for row in rows.values()]
+    names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
+    return [kind(**{name: row[name] for name in names}) for row in rows.values()]
 
 
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:

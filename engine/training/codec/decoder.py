@@ -183,7 +183,7 @@ def drawn_utterance(
     seed, derived = draw.getrandbits(31), recipe.system == VOXTREAM
     lesson = one_utterance(utterance, person, draw, 0 if derived else PROMPT_FRAMES)
     batch = on_device(voice.collated([lesson], model.config), model.device)
-    generation = VoxtreamGeneration(temperature=recipe.export.generation.temperature)
+    generation = VoxtreamGeneration(temperature=recipe.generation.temperature)
     ahead, asked = recipe.voice.look_ahead, recipe.voice.schedule.bf16
     with torch.random.fork_rng(), in_bf16(model.device, asked=asked):
         torch.manual_seed(seed)

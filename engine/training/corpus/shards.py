@@ -39,13 +39,8 @@ TEXTS_FILE: Final = "texts.json"  # prose of this machine
 class Shard:
     """A shard's index. The samples stay on disk until pcm() reads them."""
 
-    sound: Path
+    index: Path  # the JSON file; the sound lies beside it
     entries: tuple[Entry, ...]
-
-    @property
-    def index(self) -> Path:
-        """The shard's JSON file."""
-        return self.sound.with_suffix(".json")
 
     @property
     def seconds(self) -> float:
@@ -53,7 +48,7 @@ class Shard:
 
     def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.int16]]]:
         """Yield every utterance with its samples."""
-        pcm: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
+        pcm, _ = soundfile.read(self.index.with_suffix(".flac"), dtype="int16")
         for entry in self.entries:
             yield entry, pcm[entry.offset : entry.offset + entry.length]
 
@@ -71,7 +66,7 @@ def read_shards(folder: Path) -> tuple[Shard, ...]:
 def read_shard(index: Path) -> Shard:
     """Read a finished shard by its JSON file."""
     rows = read_json(index)["utterances"]
-    return Shard(index.with_suffix(".flac"), tuple(build(Entry, row) for row in rows))
+    return Shard(index, tuple(build(Entry, row) for row in rows))
 
 
 def make_corpus(run: Run) -> dict[str, float]:

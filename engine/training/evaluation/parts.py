@@ -24,9 +24,9 @@ from engine.training.evaluation.voices import (
     phonemizer_library,
     words_wrong,
 )
-from engine.training.fetching import fetch
 from engine.training.run import Result as Found
 from engine.training.run import Task, result
+from engine.training.teachers.synthesisers import fetch
 from engine.tts.delays import OWN_RATE, Timing, Trace, real_time_factor, timing, words_before_sound
 from engine.typed_values import build
 

@@ -106,23 +106,21 @@ class SpectrumLearner(Learner):
             ]
         return [self._lesson(each, side, draw) for each in utterances]
 
-    def _lesson(
-        self, utterance: TokenUtterance, side: Speech, draw: random.Random
-    ) -> SpectrumLesson:
+    def _lesson(self, said: TokenUtterance, side: Speech, draw: random.Random) -> SpectrumLesson:
         """Return an utterance after a prompt of its speaker, both cut to their longest lengths."""
-        recipe, shape = self._recipe, self._shape
-        parts = [(utterance, min(utterance.steps, _steps(recipe.longest_seconds)))]
+        recipe, shape, whole = self._recipe, self._shape, [(said, self._recipe.longest_seconds)]
         if draw.random() >= recipe.without_prompt:
-            other = draw.choice(side[utterance.speaker])
-            parts.insert(0, (other, min(other.steps, _steps(recipe.prompt_seconds))))
+            whole.insert(0, (draw.choice(side[said.speaker]), recipe.prompt_seconds))
+        parts = [(each, round(seconds * STEPS_PER_SECOND)) for each, seconds in whole]
+        tokens = [each.tokens[:steps] for each, steps in parts]
         phones = [each.aligned(shape.begin, shape.end)[:steps] for each, steps in parts]
         mel = np.concatenate([each.mel[: shape.columns * steps] for each, steps in parts])
         return SpectrumLesson(
-            np.concatenate([each.tokens[:steps] for each, steps in parts]).astype(np.int64),
+            np.concatenate(tokens).astype(np.int64),
             np.concatenate((*phones, np.full(shape.ahead, shape.end))),
             torch.from_numpy(mel.astype(np.float32)).view(-1, shape.values),
-            utterance.vector,
-            prompt=sum(steps for _, steps in parts[:-1]),
+            said.vector,
+            prompt=sum(map(len, tokens[:-1])),
         )
 
     def _losses(self, lessons: Lessons, *, own: bool = False, wrong: float = 0.0) -> Losses:
@@ -177,10 +175,6 @@ class SpectrumLearner(Learner):
         return inputs._replace(before=torch.stack(heard, dim=1))
 
 
-def _steps(seconds: float) -> int:
-    return round(seconds * STEPS_PER_SECOND)
-
-
 def drawn_tokens(run: Run, people: Speech) -> Mapping[int, Tokens]:
     """Return tokens for each utterance by its id(), drawn with the trained transducer.
 
@@ -190,7 +184,7 @@ def drawn_tokens(run: Run, people: Speech) -> Mapping[int, Tokens]:
     """
     network = Transducer(smlle_shape(run))
     network.load_state_dict(load_file(run.weights("transducer")))
-    temperature = run.recipe.export.generation.temperature
+    temperature = run.recipe.generation.temperature
     return {id(each): draw_tokens(network.eval(), temperature, each) for each in flat(people)}
 
 

@@ -179,7 +179,7 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
 
 def export_pack(run: Run) -> None:
     """Write the pack. As in the paper, a named voice's prompt is an utterance with its text."""
-    export, shape = run.recipe.export, smlle_shape(run)
+    export, own, shape = run.recipe.export, run.recipe.generation, smlle_shape(run)
 
     def voice_of(person: Sequence[TokenUtterance]) -> packing.Network:
         prompt = _prompt(person)
@@ -190,13 +190,12 @@ def export_pack(run: Run) -> None:
 
     names = (synthesiser.TRANSDUCER_FILE, SPECTRUM_FILE, VOCODER_FILE)
     networks = dict(zip(names, ("transducer", "spectrum", "vocoder"), strict=True))
-    config, load = SmllePackConfig(export.name, shape, export.generation), synthesiser.load
+    config, load = SmllePackConfig(export.name, shape, own), synthesiser.load
     packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = tuning_texts(export.generation.own_rate, export.tuning_seconds)
+    said = tuning_texts(own.own_rate, export.tuning_seconds)
     rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
-    generation = replace(export.generation, own_rate=rate)
-    packing.write_tables(run, replace(config, generation=generation))
+    packing.write_tables(run, replace(config, generation=replace(own, own_rate=rate)))
 
 
 def _prompt(utterances: Sequence[TokenUtterance]) -> TokenUtterance:

@@ -66,7 +66,7 @@ class SpeakStreamLearner(Learner):
 
     def __init__(self, run: Run) -> None:
         self._recipe, self._sides = run.recipe.voice, read_sides(run, WordsUtterance)
-        self._hop, self._levels = run.recipe.export.generation.hop, data.levels_of(run)
+        self._hop, self._levels = run.recipe.generation.hop, data.levels_of(run)
         self._model = fresh_model(self._recipe.shape)
         super().__init__(run, self._recipe.schedule, voice=self._model)
 
@@ -131,8 +131,8 @@ class VocoderLearner(SoundLearner):
 
 def export_pack(run: Run) -> None:
     """Write SpeakStream's pack."""
-    export, shape = run.recipe.export, run.recipe.voice.shape
-    generation = replace(export.generation, pace=round(run.facts("encode")["pace"], 3))
-    config = SpeakStreamPackConfig(export.name, shape, generation, data.levels_of(run))
+    recipe, levels = run.recipe, data.levels_of(run)
+    generation = replace(recipe.generation, pace=round(run.facts("encode")["pace"], 3))
+    config = SpeakStreamPackConfig(recipe.export.name, recipe.voice.shape, generation, levels)
     networks = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
     packing.export_pack(run, networks, config, synthesiser.load)

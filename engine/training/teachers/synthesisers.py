@@ -8,18 +8,21 @@ phone of Kokoro begins where its first symbol begins, so nothing has to be align
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import soundfile
 
+from engine.assets.catalogue import find
 from engine.errors import InvalidInput
+from engine.models import storage
 from engine.settings import SpeechSettings
-from engine.training.fetching import fetch
 from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa
 from engine.tts import registry
 from engine.tts.base import Pcm
@@ -139,6 +142,15 @@ def _take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[tuple[str, ...], in
             else:
                 listed.append(Sound(name, first, last))
     return Take(pcm, sample_rate, tuple(listed)) if listed else None
+
+
+def fetch(name: str) -> Path:
+    """Return a model's folder; fetch it and the models that it needs if it is incomplete."""
+    if folder := storage.default_store().complete_folder(name):
+        return folder
+    asset = find(name)
+    sys.stderr.write(f"fetching {asset.title}, {asset.megabytes} MB\n")
+    return storage.fetch(name, lambda file, done, total: None)[-1]
 
 
 @cache

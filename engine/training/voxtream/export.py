@@ -44,7 +44,7 @@ from engine.training.evaluation.parts import spread
 from engine.training.evaluation.voices import spoken_rate, syllables_of
 from engine.training.run import Run
 from engine.training.utterances import mean_vector, read_sides
-from engine.training.voxtream import VOXTREAM, Voxtream2Export
+from engine.training.voxtream import VOXTREAM, Voxtream2Recipe
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.losses import fresh_model, model_config
 from engine.tts.delays import OWN_RATE
@@ -99,8 +99,8 @@ def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
         return voice.tensors, dict(voice.metadata)
 
     counts = measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
-    rates, shape = measured_rates(counts, export), model_config(run.recipe)
-    config = pack.VoxtreamPackConfig(export.name, shape, export.generation, rates)
+    rates, shape = measured_rates(counts, run.recipe), model_config(run.recipe)
+    config = pack.VoxtreamPackConfig(export.name, shape, run.recipe.generation, rates)
     networks = {
         pack.VOICE_FILE: (tensors, {}),
         pack.CODEC_FILE: "decoder",
@@ -125,7 +125,7 @@ def _write_voxtream(run: Run, tensors: dict[str, Tensor]) -> None:
     }
     frozen = synthesiser1.frozen_hash(resource("starter", pack.VOICE_FILE))
     shape = model_config(run.recipe)
-    config = original.Voxtream1PackConfig(export.name, shape, export.generation, frozen=frozen)
+    config = original.Voxtream1PackConfig(export.name, shape, run.recipe.generation, frozen=frozen)
     packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
 
 
@@ -203,10 +203,10 @@ def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
     return parts
 
 
-def measured_rates(counts: Histograms, export: Voxtream2Export) -> Rates:
+def measured_rates(counts: Histograms, recipe: Voxtream2Recipe) -> Rates:
     """Return the untuned table: RATES, with the recipe's strength and guidance."""
-    guidance = export.generation.semantic_guidance
-    return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
+    weight, guidance = recipe.export.weight, recipe.generation.semantic_guidance
+    return {rate: RateTarget(counts[rate], weight, guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> Histograms:

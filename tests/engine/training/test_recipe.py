@@ -35,8 +35,8 @@ def test_every_recipe_that_ships_can_be_read(file):
 
 
 def test_the_built_in_voice_generates_as_its_recipe_says():
-    export = read_recipe(TINY.with_name("starter.toml")).export
-    assert export.generation == built_in_config().generation
+    recipe = read_recipe(TINY.with_name("starter.toml"))
+    assert recipe.generation == built_in_config().generation
 
 
 def test_every_stage_is_a_function():

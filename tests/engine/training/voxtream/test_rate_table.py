@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.voices import depends_on, syllables_of
-from engine.training.voxtream import Voxtream2Export
 from engine.training.voxtream.data import VoxtreamUtterance, spans, walk
 from engine.training.voxtream.export import COUNTS as ROW
 from engine.training.voxtream.export import (
@@ -43,18 +42,17 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> VoxtreamUtteran
     )  # fmt: skip
 
 
-def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
+def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones(tiny):
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
-    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), Voxtream2Export("rated"))
+    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), tiny)
     assert table[2.0].counts[2] > 0.9 * ROW
     assert table[6.0].counts[3] > 0.9 * ROW
 
 
-def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
-    table = measured_rates(
-        measured_counts([spoken(3, 4)] * 20),
-        Voxtream2Export("rated", weight=3.0, generation=replace(GENERATION, semantic_guidance=1.7)),
-    )
+def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row(tiny):
+    export = replace(tiny.export, weight=3.0)
+    recipe = replace(tiny, export=export, generation=replace(GENERATION, semantic_guidance=1.7))
+    table = measured_rates(measured_counts([spoken(3, 4)] * 20), recipe)
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}
