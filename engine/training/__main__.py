@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Final
 
 import torch
+from safetensors.torch import save_file
 
 from engine.errors import EngineError, InvalidInput
+from engine.nn.weights_file import shape_metadata
 from engine.settings_file import data_folder
 from engine.training import packing
 from engine.training.compare.compare import compare
-from engine.training.loop import Learner, train_and_save
+from engine.training.loop import Learner, train
 from engine.training.run import SYSTEMS, Run, read_recipe
 from engine.tts import packs
 
@@ -88,7 +90,8 @@ def do_stage(name: str, run: Run) -> None:
     torch.manual_seed(run.recipe.seed)
     made = getattr(import_module(f"engine.training.{module}"), function)(run)
     if isinstance(made, Learner):
-        train_and_save(run, name, made)
+        weights = made.select(train(run, name, made, run.key(name)))
+        save_file(weights, run.weights(name), shape_metadata(made.shape) if made.shape else None)
         made = None
     run.finish(name, **(made or {}))
 

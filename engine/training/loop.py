@@ -19,17 +19,15 @@ from dataclasses import fields, replace
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
-from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
 from engine.training.run import Run, write_json
 from engine.translatable import Translatable
@@ -100,11 +98,7 @@ class Learner(ABC):
 
 
 def optimiser(
-    module: nn.Module,
-    schedule: Schedule,
-    *,
-    betas: tuple[float, float] = BETAS,
-    scale: float = 1.0,
+    module: nn.Module, schedule: Schedule, *, betas: tuple[float, float] = BETAS, scale: float = 1.0
 ) -> torch.optim.Optimizer:
     """Return AdamW without weight decay for vectors. `scale`: factor on the learning rate."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
@@ -151,8 +145,7 @@ def on_device(batch: _Batch, device: torch.device) -> _Batch:
     """Copy a dataclass of tensors to a device."""
     values: Any = batch
     moved = {each.name: getattr(values, each.name).to(device) for each in fields(values)}
-    together: _Batch = replace(values, **moved)
-    return together
+    return cast(_Batch, replace(values, **moved))
 
 
 def length_bucket(
@@ -278,10 +271,3 @@ def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]
         training.validate_and_save(ends=share >= 1)
     weights = training.best["weights"] if learner.schedule.best else training.mean
     return {name: value.cpu() for name, value in weights.items()}
-
-
-def train_and_save(run: Run, stage: str, learner: Learner) -> None:
-    """Train a stage and write its file."""
-    weights = train(run, stage, learner, run.key(stage))
-    about = shape_metadata(learner.shape) if learner.shape else None
-    save_file(learner.select(weights), run.weights(stage), about)

@@ -11,7 +11,7 @@ Invariant: with the same weights, a row of a sequence equals what a session comp
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -48,10 +48,7 @@ _rotary = lru_cache(transformer.RotaryTable)
 
 
 def run_stack(
-    stack: nn.Module,
-    x: Tensor,
-    mask: Tensor | None = None,
-    layers: list[Heads] | None = None,
+    stack: nn.Module, x: Tensor, mask: Tensor | None = None, layers: list[Heads] | None = None
 ) -> Tensor:
     """Run a stack on a complete sequence [B, T, D] without a cache. `mask` [B or 1, T, T] is True
     where a position may attend (None = itself and those before). `layers` receives the
@@ -69,8 +66,7 @@ def run_stack(
         if layers is not None:
             layers.append(heads)
         x = block.finish(x, heads.queries, transformer.Stored(heads.keys, heads.values), grouped)
-    out: Tensor = stack.norm(x)
-    return out
+    return cast(Tensor, stack.norm(x))
 
 
 def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:

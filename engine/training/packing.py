@@ -67,12 +67,12 @@ def export_pack(
     shutil.rmtree(folder, ignore_errors=True)
     (folder / VOICES_FOLDER).mkdir(parents=True)
     for name, source in networks.items():
-        file = run.weights(source) if isinstance(source, str) else None
-        tensors, about = (stored_weights.load(file), metadata(file)) if file else source
+        if isinstance(source, str):
+            source = stored_weights.load(run.weights(source)), metadata(run.weights(source))
         # The speaker encoder stays in fp32, so that voices are the same as those that the other
         # networks learnt from.
         weights = Weights.FLOAT32 if name == SPEAKER_FILE else export.weights
-        save_weights(tensors, folder / name, weights, about)
+        save_weights(source[0], folder / name, weights, source[1])
     write_tables(run, config)
     people = read_sides(run, kind).training
     called = dict(zip(export.voices, export.speakers or sorted(people), strict=False))

@@ -124,3 +124,4 @@ class System:
 
 
 CORPUS: Final = {"corpus": Stage("corpus.shards:make_corpus", sections=("corpus",))}
+EXPORT: Final = ("export", "generation")  # the sections that a pack depends on

@@ -14,7 +14,6 @@ the codes changes, so encoded speech stays valid; an utterance is drawn once, wi
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -37,7 +36,7 @@ from engine.training.run import Run, metadata
 from engine.training.utterances import read, shard_file
 from engine.training.voxtream import VOXTREAM
 from engine.training.voxtream import losses as voice
-from engine.training.voxtream.data import VoxtreamUtterance, one_utterance
+from engine.training.voxtream.data import Person, VoxtreamUtterance, one_utterance, token_spans
 from engine.training.voxtream.losses import VoxtreamBatch
 from engine.tts.phones import SILENCE, VOCABULARY
 from engine.tts.voxtream.config import VoxtreamGeneration
@@ -151,7 +150,7 @@ class DecoderLearner(SoundLearner):
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
     """Return the first and the last phone in each frame [2, T]; SILENCE after the speech."""
-    spoken = utterance.phones[utterance.spans()].T
+    spoken = utterance.phones[token_spans(utterance.tokens)].T
     phones = np.full((PHONE_ROWS, utterance.frames), SILENCE, np.int64)
     phones[:, : spoken.shape[1]] = spoken
     return torch.from_numpy(phones)
@@ -173,10 +172,7 @@ def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
 
 
 def drawn_utterance(
-    recipe: Any,
-    model: VoxtreamModel,
-    utterance: VoxtreamUtterance,
-    person: Sequence[VoxtreamUtterance],
+    recipe: Any, model: VoxtreamModel, utterance: VoxtreamUtterance, person: Person
 ) -> Tensor:
     """Draw the codes [K, T] of an utterance. `person`: the utterances of its speaker."""
     draw = random.Random(f"{recipe.seed} draw {utterance.speaker} {utterance.place}")

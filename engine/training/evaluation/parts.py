@@ -38,6 +38,8 @@ _ms: Final = "{:.0f} ms".format
 _count: Final = "{:.0f}".format
 _points: Final = "{:.2f}".format
 FORMAT: Final = "results 8"  # change it when a judge changes: then saved results are judged again
+Voices = tuple[LiveVoice, ...]
+Texts = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,7 @@ class Results:
 
 
 def tasks_of(
-    name: str,
-    voices: tuple[LiveVoice, ...],
-    texts: tuple[tuple[str, ...], tuple[str, ...]],
-    size: Size,
-    depends: tuple[str, ...],
+    name: str, voices: Voices, texts: tuple[Texts, Texts], size: Size, depends: tuple[str, ...]
 ) -> tuple[Task, ...]:
     """Return the tasks that measure some voices, the most informative first. `name` is the prefix
     of their names, `texts` are sentences and replies, `depends` the hashes of the files they read.
@@ -120,11 +118,7 @@ def read_results(tasks: Sequence[Task], folder: Path) -> Results:
 
 
 def judge(
-    voices: tuple[LiveVoice, ...],
-    texts: tuple[str, ...],
-    rate: float,
-    natural: int = 0,
-    onsets: bool = False,
+    voices: Voices, texts: Texts, rate: float, natural: int = 0, onsets: bool = False
 ) -> Found:
     """Task: speak texts, the voices in turn, and judge the speech. DNSMOS judges `natural` of the
     utterances; with `onsets`, the beginnings of words are measured. The result is a list under the
@@ -160,7 +154,7 @@ _whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
 _aligner = cache(Aligner)
 
 
-def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
+def spread(texts: Texts, most: int) -> Texts:
     """Return at most `most` texts, evenly spaced, because the list is sorted alphabetically."""
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))

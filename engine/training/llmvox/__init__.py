@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.nn.transformer import TransformerConfig
-from engine.training.recipe import CORPUS, STACK, Schedule, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, STACK, Schedule, Stage, System
 from engine.training.smlle import ENCODE, TokenRecipe
 from engine.tts.llmvox.config import LlmVoxGeneration
 
@@ -50,7 +50,7 @@ SYSTEM: Final = System(
         "export": Stage(
             "llmvox.losses:export_pack",
             ("corpus", "encode", "spectrum", "voice", "vocoder"),
-            ("export", "generation"),
+            EXPORT,
         ),
     },
 )

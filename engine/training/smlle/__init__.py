@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.nn.transformer import TransformerConfig
-from engine.training.recipe import CORPUS, STACK, Export, Recipe, Schedule, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, STACK, Export, Recipe, Schedule, Stage, System
 from engine.tts.smlle.config import SmlleGeneration
 
 
@@ -82,7 +82,7 @@ SYSTEM: Final = System(
         "export": Stage(
             "smlle.transducer:export_pack",
             ("corpus", "encode", "transducer", "spectrum", "vocoder"),
-            ("export", "generation"),
+            EXPORT,
         ),
     },
 )

@@ -123,8 +123,7 @@ class Codebook:
         place = int(np.searchsorted(self.speakers, utterance.speaker))
         rest = (utterance.rows - self.means[place, phones])[:, None] - self.shapes[phones]
         nearest = np.square(rest).sum(-1).argmin(-1)
-        tokens: npt.NDArray[np.int16] = (phones * self.shapes.shape[1] + nearest).astype(np.int16)
-        return tokens
+        return np.asarray(phones * self.shapes.shape[1] + nearest, np.int16)
 
 
 def make_codebook(run: Run) -> tuple[Path, Path, Path]:

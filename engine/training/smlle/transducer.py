@@ -14,7 +14,7 @@ Letters: B lessons, T tokens, W units of a band, U units.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import torch
@@ -104,8 +104,7 @@ class TransducerLearner(Learner):
         texts, nodes = model.text(text), within.nodes
         lessons = torch.arange(len(nodes), device=nodes.device)[:, None, None]
         joined = (texts[lessons, nodes] + model.speech(speech)[:, :, None]).tanh()
-        out: Tensor = model.labels(joined) + model.bias
-        return out
+        return cast(Tensor, model.labels(joined) + model.bias)
 
 
 @dataclass(frozen=True)
@@ -181,8 +180,11 @@ def export_pack(run: Run) -> None:
     """Write the pack. As in the paper, a named voice's prompt is an utterance with its text."""
     export, own, shape = run.recipe.export, run.recipe.generation, smlle_shape(run)
 
+    shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
+
     def voice_of(person: Sequence[TokenUtterance]) -> packing.Network:
-        prompt = _prompt(person)
+        good = [each for each in person if shortest <= each.steps <= longest]
+        prompt = max(good or person, key=lambda each: each.steps)
         phones = prompt.aligned(shape.begin, shape.end).astype(np.int16)
         speaker = mean_vector(person)
         arrays = {"tokens": prompt.tokens, "phones": phones, "mel": prompt.mel, "speaker": speaker}
@@ -196,10 +198,3 @@ def export_pack(run: Run) -> None:
     said = tuning_texts(own.own_rate, export.tuning_seconds)
     rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
     packing.write_tables(run, replace(config, generation=replace(own, own_rate=rate)))
-
-
-def _prompt(utterances: Sequence[TokenUtterance]) -> TokenUtterance:
-    """Return the longest utterance within PROMPT_SECONDS; if there is none, the longest of all."""
-    shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
-    good = [each for each in utterances if shortest <= each.steps <= longest]
-    return max(good or utterances, key=lambda each: each.steps)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.codec.vocoder import VocoderConfig
-from engine.training.recipe import CORPUS, Recipe, Schedule, Sound, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, Recipe, Schedule, Sound, Stage, System
 from engine.tts.speakstream.config import SpeakStreamGeneration, SpeakStreamShape
 
 
@@ -55,9 +55,7 @@ SYSTEM: Final = System(
             "speakstream.losses:SpeakStreamLearner", ("encode",), ("voice", "generation.hop")
         ),
         "export": Stage(
-            "speakstream.losses:export_pack",
-            ("corpus", "encode", "vocoder", "voice"),
-            ("export", "generation"),
+            "speakstream.losses:export_pack", ("corpus", "encode", "vocoder", "voice"), EXPORT
         ),
     },
 )

@@ -26,7 +26,6 @@ from engine.settings import SpeechSettings
 from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa
 from engine.tts import registry
 from engine.tts.base import Pcm
-from engine.tts.kokoro.durations import Frames
 from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
 from engine.tts.kokoro.sentences import next_words
@@ -180,20 +179,17 @@ def _kokoro_take(request: Request) -> Take | None:
         paces = (PLAIN,) * len(more[0])
         asked = PlanRequest(more[0], paces, request.rate, closed=True)
         plan = make_plan(speaking.parts, speaking.speaker, asked, None, 0, late)
-        pcm, places = _rendered(speaking, plan)
-        phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
-        pieces.append(pcm)
-        first, length, late = first + len(paces), length + len(pcm), plan.late_at_end
+        span = plan.first, plan.limit
+        pcm = render(speaking.parts, speaking.voice_inputs, plan, *span).clip(-1, 1)
+        pcm, places = with_silences(plan, pcm, *span)
+        faded_out(pcm)
+        edges = length + places[(plan.edges - plan.first).clip(0, len(places) - 1)]
+        phones += _timed(plan, edges.tolist(), accent=speaking.speaker.accent)
+        rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
+        pieces += [pcm, rest]
+        first, late = first + len(paces), plan.late_at_end
+        length += len(pcm) + len(rest)
     return _ipa_take(np.concatenate(pieces), KOKORO_RATE, phones) if pieces else None
-
-
-def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
-    """Return a plan's samples, and the edges of its symbols in samples."""
-    pcm = render(speaking.parts, speaking.voice_inputs, plan, plan.first, plan.limit).clip(-1, 1)
-    pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
-    faded_out(pcm)
-    rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
-    return np.concatenate([pcm, rest]), places[(plan.edges - plan.first).clip(0, len(places) - 1)]
 
 
 def _timed(plan: Plan, places: Sequence[int], *, accent: str) -> Iterator[tuple[str, int]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.codec.small import SmallCodecConfig
-from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, Export, Recipe, Schedule, Sound, Stage, System
 from engine.tts.speaker.small import SmallSpeakerConfig
 from engine.tts.voxtream.config import GENERATION, ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.voxtream1.config import Voxtream1Generation
@@ -107,7 +107,7 @@ _LAST: Final = {
     "export": Stage(
         "voxtream.export:export_pack",
         ("corpus", "codec", "decoder", "speaker", "encode", "voice"),
-        ("export", "generation"),
+        EXPORT,
     ),
 }
 SYSTEMS: Final = {

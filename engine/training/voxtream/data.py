@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -104,10 +104,6 @@ class VoxtreamUtterance(Utterance):
         """Syllables a second of the speech."""
         return float(self.nuclei.sum()) * FRAME_RATE / max(1, len(self.tokens))
 
-    def spans(self) -> Ints:
-        """First and last phone of every speech frame, [T, 2]."""
-        return spans(self.tokens)
-
 
 class _Encoder(ShardEncoder):
     """Encode utterances as codes, duration tokens and phone ids."""
@@ -132,7 +128,7 @@ class _Encoder(ShardEncoder):
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
-        own = (place, codes, prompt_codes, found.astype(np.int8))
+        own: tuple[Any, ...] = (place, codes, prompt_codes, found.astype(np.int8))
         return VoxtreamUtterance(entry.speaker, self.vector(prompt), *own, **phones)
 
     def _codes(self, pcm: Pcm) -> Codes:
@@ -141,7 +137,7 @@ class _Encoder(ShardEncoder):
         return codes[0].numpy().astype(np.int16)
 
 
-def spans(tokens: Iterable[int]) -> Ints:
+def token_spans(tokens: Iterable[int]) -> Ints:
     """Return the first and last phone of each frame [T, 2], given the frames' duration tokens."""
     frames, last = [], -1
     for step in (DURATION_TOKENS[token] for token in tokens):
@@ -254,7 +250,7 @@ def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     """Return an utterance from a speech frame on. Its first token advances by one phone, because
     its phones begin with that frame's. Marks keep their old places, so they must not be used.
     """
-    first, last = utterance.spans()[frame].tolist()
+    first, last = token_spans(utterance.tokens)[frame].tolist()
     tokens = utterance.tokens[frame:].copy()
     tokens[0] = GO_ON + last - first
     return replace(
@@ -297,7 +293,8 @@ def _lesson(
         for count, phone in enumerate(utterance.phones.tolist(), start=1):
             places.append(len(text))
             text += [phone, marks[count]] if count in marks else [phone]
-        own = [(spoken + first, spoken + last) for first, last in utterance.spans().tolist()]
+        said = token_spans(utterance.tokens) + spoken
+        own = [(first, last) for first, last in said.tolist()]
         spoken, pause = spoken + len(utterance.phones), utterance.frames - len(own)
         speech = len(spans) + len(own) if utterance.frames <= left else 0
         spans += [*own, *[(spoken - 1, spoken - 1)] * pause][:left]

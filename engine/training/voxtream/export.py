@@ -45,7 +45,7 @@ from engine.training.evaluation.voices import spoken_rate, syllables_of
 from engine.training.run import Run
 from engine.training.utterances import mean_vector, read_sides
 from engine.training.voxtream import VOXTREAM, Voxtream2Recipe
-from engine.training.voxtream.data import VoxtreamUtterance
+from engine.training.voxtream.data import VoxtreamUtterance, token_spans
 from engine.training.voxtream.losses import fresh_model, model_config
 from engine.tts.delays import OWN_RATE
 from engine.tts.packs import system_of
@@ -101,7 +101,7 @@ def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
     counts = measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
     rates, shape = measured_rates(counts, run.recipe), model_config(run.recipe)
     config = pack.VoxtreamPackConfig(export.name, shape, run.recipe.generation, rates)
-    networks = {
+    networks: dict[str, str | packing.Network] = {
         pack.VOICE_FILE: (tensors, {}),
         pack.CODEC_FILE: "decoder",
         pack.SPEAKER_FILE: "speaker",
@@ -149,39 +149,34 @@ def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
         "audio_head": torch.stack([head.t() for head in heads]),
     }
     for name in ("phone", "temporal", "depth"):
-        stack = getattr(model, name)
+        stack, prefix = getattr(model, name), PREFIXES[name]
         assert isinstance(stack, Transformer)
-        tensors |= _stack_tensors(stack, PREFIXES[name])
+        config, weights = stack.config, dict(stack.named_parameters())
+        kv = config.kv_heads * config.head_width
+        tensors[f"{prefix}.norm.scale"] = weights["norm.scale"]
+        for layer in range(config.layers):
+            start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
+            qkv = torch.split(weights[old + "attention.qkv.weight"], [config.width, kv, kv])
+            gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
+            tensors |= {
+                start + "attn.q_proj.weight": qkv[0],
+                start + "attn.k_proj.weight": qkv[1],
+                start + "attn.v_proj.weight": qkv[2],
+                start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
+                start + "mlp.w1.weight": gate,
+                start + "mlp.w3.weight": up,
+                start + "mlp.w2.weight": weights[old + "mlp.down.weight"],
+                start + "sa_norm.scale": weights[old + "attention_norm.scale"],
+                start + "mlp_norm.scale": weights[old + "mlp_norm.scale"],
+            }
     return {key: value.detach().contiguous() for key, value in tensors.items()}
-
-
-def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
-    config, weights = stack.config, dict(stack.named_parameters())
-    kv = config.kv_heads * config.head_width
-    tensors = {f"{prefix}.norm.scale": weights["norm.scale"]}
-    for layer in range(config.layers):
-        start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
-        qkv = weights[old + "attention.qkv.weight"].split([config.width, kv, kv])
-        gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
-        tensors |= {
-            start + "attn.q_proj.weight": qkv[0],
-            start + "attn.k_proj.weight": qkv[1],
-            start + "attn.v_proj.weight": qkv[2],
-            start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
-            start + "mlp.w1.weight": gate,
-            start + "mlp.w3.weight": up,
-            start + "mlp.w2.weight": weights[old + "mlp.down.weight"],
-            start + "sa_norm.scale": weights[old + "attention_norm.scale"],
-            start + "mlp_norm.scale": weights[old + "mlp_norm.scale"],
-        }
-    return tensors
 
 
 def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
     """Return a voice with a prompt with its text: complete utterances of a speaker."""
     parts, spans, phones = _near_own_rate(person), [], 0
     for part in parts:
-        speech = part.spans() + phones
+        speech = token_spans(part.tokens) + phones
         phones += len(part.phones)
         spans += [speech, np.full((part.frames - len(speech), 2), phones - 1)]  # and its pause
     arrays = {
@@ -228,7 +223,7 @@ def _windows(corpus: Iterable[VoxtreamUtterance]) -> tuple[Floats, Floats]:
     """
     rates, histograms = [], []
     for utterance in corpus:
-        last = utterance.spans()[:, 1]
+        last = token_spans(utterance.tokens)[:, 1]
         syllables = np.insert(np.cumsum(utterance.nuclei, dtype=np.int64)[last], 0, 0)
         length = min(GENERATION.rate_window_frames, len(last))
         for start in range(0, len(last) - length + 1, max(1, length // 2)):

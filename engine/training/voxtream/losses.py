@@ -9,7 +9,7 @@ step by step; only the model's inputs are corrupted, never its targets.
 
 import random
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -56,9 +56,9 @@ def model_config(recipe: Any) -> ModelConfig:
     if recipe.system == VOXTREAM:
         tokens = len(data.tokens_of(VOXTREAM))
         return replace(built_in_config().shape, duration_tokens=tokens)
-    codec = recipe.codec.shape
+    shape, codec = cast(ModelConfig, recipe.shape), recipe.codec.shape
     vocabulary = codec.codes + SPECIAL_CODES
-    return replace(recipe.shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
+    return replace(shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
 
 
 def built_in_config() -> pack.VoxtreamPackConfig:

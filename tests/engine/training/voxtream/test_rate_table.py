@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.voices import depends_on, syllables_of
-from engine.training.voxtream.data import VoxtreamUtterance, spans, walk
+from engine.training.voxtream.data import VoxtreamUtterance, token_spans, walk
 from engine.training.voxtream.export import COUNTS as ROW
 from engine.training.voxtream.export import (
     invert,
@@ -109,7 +109,7 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths):
     frames = -(-sum(lengths) // FRAME_SAMPLES)
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
     cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
-    for token, first, last in zip(found, *spans(found).T, strict=True):
+    for token, first, last in zip(found, *token_spans(found).T, strict=True):
         span = cursor.advance(int(token), len(lengths), closed=False)
         assert (span.first, span.last) == (first, last)
     assert cursor.last == len(lengths) - 1
@@ -121,7 +121,7 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths):
 )
 def test_each_frame_speaks_the_phones_that_sound_in_it(lengths, frames, spoken):
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
-    assert spans(found).tolist() == spoken
+    assert token_spans(found).tolist() == spoken
 
 
 def test_more_phones_than_frames_can_speak_have_no_walk():
