@@ -18,7 +18,7 @@ from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus import grammar
 from engine.training.corpus.speakers import Speaker, draw_speaker
-from engine.training.recipe import Corpus, Recipe
+from engine.training.recipe import Recipe
 from engine.training.teachers.sounds import match
 from engine.training.teachers.synthesisers import EXACT, Request, Take
 from engine.tts.kokoro.natural import phoned
@@ -93,26 +93,23 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw the next utterance. Half of the rates are near the voices' own, half are anywhere."""
+    """Draw the next utterance, with no text from the grammar's test templates. Half of the rates are
+    near the voices' own, half are anywhere in the recipe's range.
+    """
     corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
-    text = draw_text(prose, draw, corpus)
+    if corpus.replies and draw.random() < corpus.replies:
+        text = grammar.sentence("reply", draw)
+    else:
+        from_grammar = not prose or draw.random() < corpus.grammar_share
+        text = grammar.sentence("train", draw) if from_grammar else draw.choice(prose)
+        if len(text) < 60 and draw.random() < 0.3:
+            text += " " + grammar.sentence("train", draw)
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, speaker)
     if draw.random() < 0.5:
         near = max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate)
         return Plan(text, speaker, draw.triangular(*near))
     return Plan(text, speaker, draw.uniform(corpus.lowest_rate, corpus.highest_rate))
-
-
-def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
-    """Draw a short reply, or one or two sentences; never from the grammar's test templates."""
-    if corpus.replies and draw.random() < corpus.replies:
-        return grammar.sentence("reply", draw)
-    from_grammar = not prose or draw.random() < corpus.grammar_share
-    text = grammar.sentence("train", draw) if from_grammar else draw.choice(prose)
-    if len(text) < 60 and draw.random() < 0.3:
-        text += " " + grammar.sentence("train", draw)
-    return text
 
 
 def seconds(plan: Plan) -> float:

@@ -17,7 +17,7 @@ them (a share of them with noise and rooms).
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -117,7 +117,7 @@ class _Encoder(ShardEncoder):
         self._seed, self._noisy, self._tokens = seed, noisy, tokens_of(system)
 
     def utterance(self, place: int, entry: Entry, pcm: Pcm) -> VoxtreamUtterance | None:
-        phones = aligned_phones(entry, self.table)
+        phones: dict[str, Any] = aligned_phones(entry, self.table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
         found = walk(phones.pop("starts"), speech_frames, self._tokens)
         total = -(-len(pcm) // FRAME_SAMPLES)
@@ -128,7 +128,7 @@ class _Encoder(ShardEncoder):
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
-        own: tuple[Any, ...] = (place, codes, prompt_codes, found.astype(np.int8))
+        own = (place, codes, prompt_codes, found.astype(np.int8))
         return VoxtreamUtterance(entry.speaker, self.vector(prompt), *own, **phones)
 
     def _codes(self, pcm: Pcm) -> Codes:
@@ -216,7 +216,8 @@ def draw_sequence(person: Person, draw: random.Random, window: int, prompt: int)
     """Draw a lesson of at most `window` frames, at most `prompt` of which are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     room, ends = window - opening.shape[1], draw.random() < ENDING
-    return _lesson(opening, speaker, _endless(person, draw), room, draw, ends=ends)
+    utterances = iter(lambda: draw.choice(person), None)  # without an end
+    return _lesson(opening, speaker, utterances, room, draw, ends=ends)
 
 
 def draw_stretch(person: Person, draw: random.Random, window: int) -> VoxtreamLesson:
@@ -225,8 +226,8 @@ def draw_stretch(person: Person, draw: random.Random, window: int) -> VoxtreamLe
     """
     first, speaker = draw.choice(person), draw.choice(person).vector
     start = _starting_at(first, draw.randrange(len(first.tokens)))
-    utterances, ends = chain([start], _endless(person, draw)), draw.random() < ENDING
-    return _lesson(None, speaker, utterances, window, draw, ends=ends)
+    utterances = chain([start], iter(lambda: draw.choice(person), None))
+    return _lesson(None, speaker, utterances, window, draw, ends=draw.random() < ENDING)
 
 
 def one_utterance(
@@ -239,11 +240,6 @@ def one_utterance(
         return _lesson(None, draw.choice(person).vector, [said], said.frames, draw, ends=False)
     opening, speaker = _prompt(person, draw, prompt)
     return _lesson(opening, speaker, [said], said.frames, draw, ends=False)
-
-
-def _endless(person: Person, draw: random.Random) -> Iterator[VoxtreamUtterance]:
-    while True:
-        yield draw.choice(person)
 
 
 def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
