@@ -93,7 +93,7 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw the next utterance, with no text from the grammar's test templates. Half of the rates are
+    """Draw the next utterance; no text is from the grammar's test templates. Half of the rates are
     near the voices' own, half are anywhere in the recipe's range.
     """
     corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
