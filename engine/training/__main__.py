@@ -6,18 +6,21 @@ Invariant: a finished stage is not run again; a stopped one continues where it w
 import argparse
 import logging
 import os
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 import torch
+from safetensors.torch import save_file
 
 from engine.errors import EngineError, InvalidInput
+from engine.nn.weights_file import shape_metadata
 from engine.settings_file import data_folder
 from engine.training import packing
 from engine.training.compare.compare import compare
-from engine.training.loop import Learner, train_and_save
+from engine.training.loop import Learner, train
 from engine.training.run import SYSTEMS, Run, read_recipe
 from engine.tts import packs
 
@@ -27,7 +30,20 @@ _STAGES: Final = tuple(dict.fromkeys(name for each in SYSTEMS.values() for name 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the requested stage. Return 0 done, 1 failed, 130 stopped by the person."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="python -m engine.training", description=__doc__)
+    add = parser.add_argument
+    add("stage", choices=(*_STAGES, "all", COMPARE))
+    add("recipe", type=Path, nargs="?", help="all but compare need one")
+    add("--work", type=Path, help="folder of the run")
+    add("--device", default="cpu", help="cpu or cuda")
+    workers = "processes of corpus, encode and compare"
+    add("--workers", type=int, default=os.cpu_count() or 1, help=workers)
+    add("--again", action="store_true", help="delete the output of a stage and start it anew")
+    add("--into", type=Path, help="copy the finished pack, or compare's page, there")
+    installed = "copy the finished pack to where the program looks"
+    add("--install", action="store_true", help=installed)
+    add("--only", default="", help="compare: parts whose names begin so, commas between")
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         if options.stage == COMPARE:
@@ -45,23 +61,6 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engine.training", description=__doc__)
-    add = parser.add_argument
-    add("stage", choices=(*_STAGES, "all", COMPARE))
-    add("recipe", type=Path, nargs="?", help="all but compare need one")
-    add("--work", type=Path, help="folder of the run")
-    add("--device", default="cpu", help="cpu or cuda")
-    workers = "processes of corpus, encode and compare"
-    add("--workers", type=int, default=os.cpu_count() or 1, help=workers)
-    add("--again", action="store_true", help="delete the output of a stage and start it anew")
-    add("--into", type=Path, help="copy the finished pack, or compare's page, there")
-    installed = "copy the finished pack to where the program looks"
-    add("--install", action="store_true", help=installed)
-    add("--only", default="", help="compare: parts whose names begin so, commas between")
-    return parser
-
-
 def _run_recipe(options: argparse.Namespace) -> None:
     """Run the requested stage of a recipe, or all of its unfinished stages."""
     if options.recipe is None:
@@ -74,7 +73,7 @@ def _run_recipe(options: argparse.Namespace) -> None:
         raise InvalidInput(f"{recipe.system} has no stage '{options.stage}'.", hint=hint)
     for stage in run.stages if options.stage == "all" else (options.stage,):
         if options.again:
-            run.discard(stage)
+            shutil.rmtree(run.stage(stage))
         if run.is_done(stage):
             sys.stderr.write(f"{stage} is done\n")
         else:
@@ -91,7 +90,8 @@ def do_stage(name: str, run: Run) -> None:
     torch.manual_seed(run.recipe.seed)
     made = getattr(import_module(f"engine.training.{module}"), function)(run)
     if isinstance(made, Learner):
-        train_and_save(run, name, made)
+        weights = made.select(train(run, name, made, run.key(name)))
+        save_file(weights, run.weights(name), shape_metadata(made.shape) if made.shape else None)
         made = None
     run.finish(name, **(made or {}))
 

@@ -13,22 +13,21 @@ import random
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
-from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
 from engine.training.run import Run, write_json
 from engine.translatable import Translatable
@@ -99,11 +98,7 @@ class Learner(ABC):
 
 
 def optimiser(
-    module: nn.Module,
-    schedule: Schedule,
-    *,
-    betas: tuple[float, float] = BETAS,
-    scale: float = 1.0,
+    module: nn.Module, schedule: Schedule, *, betas: tuple[float, float] = BETAS, scale: float = 1.0
 ) -> torch.optim.Optimizer:
     """Return AdamW without weight decay for vectors. `scale`: factor on the learning rate."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
@@ -150,22 +145,17 @@ def on_device(batch: _Batch, device: torch.device) -> _Batch:
     """Copy a dataclass of tensors to a device."""
     values: Any = batch
     moved = {each.name: getattr(values, each.name).to(device) for each in fields(values)}
-    together: _Batch = replace(values, **moved)
-    return together
+    return cast(_Batch, replace(values, **moved))
 
 
 def length_bucket(
-    every: Sequence[_Lesson],
-    length: Callable[[_Lesson], float],
-    draw: random.Random,
-    count: int,
-    *,
-    longest: float = math.inf,
+    every: Sequence[_Lesson], draw: random.Random, count: int, longest: float = math.inf
 ) -> list[_Lesson]:
-    """Draw `count` lessons of similar length, so that little is computed for padding (SMLLE's steps
-    take two thirds of the time). A lesson may occur twice. Lessons of at most `longest` are equally
-    likely. If all are longer, the shortest is drawn.
+    """Draw `count` lessons with a similar number of `steps`, so that little is computed for padding
+    (SMLLE's steps take two thirds of the time). A lesson may occur twice. Lessons of at most
+    `longest` are equally likely. If all are longer, the shortest is drawn.
     """
+    length = attrgetter("steps")
     fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]
     many = sorted(draw.choices(fitting, k=LENGTHS * count), key=length)
     first = count * draw.randrange(LENGTHS)
@@ -241,11 +231,6 @@ class _Training:
             torch.save(content, partial)
             partial.replace(self._folder / CHECKPOINT)
 
-    def result(self) -> dict[str, Tensor]:
-        """Return the averaged weights on the CPU: the last ones, or the best by the schedule."""
-        weights = self.best["weights"] if self.schedule.best else self.mean
-        return {name: value.cpu() for name, value in weights.items()}
-
     def _restore(self, file: Path) -> None:
         found = read_pickle(file, Translatable("The checkpoint"), "Delete it to begin again.")
         if found.get("key") != self._key:
@@ -284,11 +269,5 @@ def train(run: Run, stage: str, learner: Learner, key: str) -> dict[str, Tensor]
             shown = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
             sys.stderr.write(f"{stage} {share:6.1%} step {training.step} {shown}\n")
         training.validate_and_save(ends=share >= 1)
-    return training.result()
-
-
-def train_and_save(run: Run, stage: str, learner: Learner) -> None:
-    """Train a stage and write its file."""
-    weights = train(run, stage, learner, run.key(stage))
-    about = shape_metadata(learner.shape) if learner.shape else None
-    save_file(learner.select(weights), run.weights(stage), about)
+    weights = training.best["weights"] if learner.schedule.best else training.mean
+    return {name: value.cpu() for name, value in weights.items()}

@@ -8,15 +8,14 @@ al., 2018). A session does not use it.
 Invariant: with the same weights, a row of a sequence equals what a session computes at that step.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from engine.nn import transformer
 from engine.nn.transformer import Heads, Transformer
@@ -45,13 +44,10 @@ def scale_residuals(stack: nn.Module) -> None:
 
 
 def run_stack(
-    stack: nn.Module,
-    x: Tensor,
-    mask: Tensor | None = None,
-    watch: Callable[[int, Heads], None] | None = None,
+    stack: nn.Module, x: Tensor, mask: Tensor | None = None, layers: list[Heads] | None = None
 ) -> Tensor:
     """Run a stack on a complete sequence [B, T, D] without a cache. `mask` [B or 1, T, T] is True
-    where a position may attend (None = itself and those before). `watch` receives the number,
+    where a position may attend (None = itself and those before). `layers` receives the
     queries and keys of each layer.
     """
     assert isinstance(stack, Transformer)
@@ -60,26 +56,24 @@ def run_stack(
     if mask is None:
         mask = transformer.causal_mask(0, x.shape[1], x.device)[None]
     grouped = transformer.group_mask(mask, config)[:, None]  # [B, 1, R T, T]
-    for number, block in enumerate(stack.layers):
+    for block in stack.layers:
         assert isinstance(block, transformer.Block)
         heads = block.project(x, rotation)
-        if watch is not None:
-            watch(number, heads)
+        if layers is not None:
+            layers.append(heads)
         x = block.finish(x, heads.queries, transformer.Stored(heads.keys, heads.values), grouped)
-    out: Tensor = stack.norm(x)
-    return out
+    return cast(Tensor, stack.norm(x))
 
 
 def padded(rows: Iterable[npt.NDArray[Any]], value: float = 0, length: int = 0) -> Tensor:
     """Stack arrays [..., T] of numbers, padded to the longest T, or to `length` if that is more."""
-    tensors = [
-        torch.from_numpy(row.astype(np.int64 if row.dtype.kind in "iu" else np.float32))
-        for row in rows
-    ]
-    length = max(length, *(each.shape[-1] for each in tensors))
-    return torch.stack(
-        [functional.pad(each, (0, length - each.shape[-1]), value=value) for each in tensors]
-    )
+    listed = list(rows)
+    kind = np.int64 if listed[0].dtype.kind in "iu" else np.float32
+    length = max(length, *(row.shape[-1] for row in listed))
+    made = np.full((len(listed), *listed[0].shape[:-1], length), value, kind)
+    for place, row in enumerate(listed):
+        made[place, ..., : row.shape[-1]] = row
+    return torch.from_numpy(made)
 
 
 def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:

@@ -67,12 +67,12 @@ def export_pack(
     shutil.rmtree(folder, ignore_errors=True)
     (folder / VOICES_FOLDER).mkdir(parents=True)
     for name, source in networks.items():
-        file = run.weights(source) if isinstance(source, str) else None
-        tensors, about = (weights_file.load(file), metadata(file)) if file else source
+        if isinstance(source, str):
+            source = weights_file.load(run.weights(source)), metadata(run.weights(source))
         # The speaker encoder stays in fp32, so that voices are the same as those that the other
         # networks learnt from.
         weights = Weights.FLOAT32 if name == SPEAKER_FILE else export.weights
-        save_weights(tensors, folder / name, weights, about)
+        save_weights(source[0], folder / name, weights, source[1])
     write_tables(run, config)
     people = read_sides(run, kind).training
     called = dict(zip(export.voices, export.speakers or sorted(people), strict=False))
@@ -120,6 +120,7 @@ def write_card(run: Run, folder: Path) -> None:
         "".join(f"- {sentence}\n" for sentence in some)
         for some in (recipe.export.reached, recipe.export.limits)
     )
+    files = sorted(folder.rglob("*.safetensors"))
     text = _CARD.read_text(encoding="utf-8").format(
         name=recipe.export.name,
         card=system.card,
@@ -127,10 +128,7 @@ def write_card(run: Run, folder: Path) -> None:
         base=f"\nIts {system.base} the built-in voice's.\n" if system.base else "",
         sources="\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers),
         prose=1 - recipe.corpus.grammar_share,
-        sizes="\n".join(
-            f"| {file.relative_to(folder)} | {file.stat().st_size:,} |"
-            for file in sorted(folder.rglob("*.safetensors"))
-        ),
+        sizes="\n".join(f"| {f.relative_to(folder)} | {f.stat().st_size:,} |" for f in files),
         measured=reached or f"Not measured yet: run `python -m engine.training compare{only}`.",
         limits=f"\n## What keeps it from its targets\n{limits}" if limits else "",
     )

@@ -75,7 +75,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Export:
-    """The pack to write; each system adds the constants of its generation."""
+    """The pack to write."""
 
     name: str
     weights: Weights = Weights.FLOAT16  # on the disk
@@ -124,3 +124,4 @@ class System:
 
 
 CORPUS: Final = {"corpus": Stage("corpus.shards:make_corpus", sections=("corpus",))}
+EXPORT: Final = ("export", "generation")  # the sections that a pack depends on

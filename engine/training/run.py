@@ -10,7 +10,6 @@ are complete or absent, and a task whose file exists is not run again.
 import hashlib
 import json
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -120,10 +119,6 @@ class Run:
                     hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
                 )
 
-    def discard(self, name: str) -> None:
-        """Delete everything that a stage wrote, its checkpoint included."""
-        shutil.rmtree(self.folder / name, ignore_errors=True)
-
     def key(self, name: str) -> str:
         """Return the fingerprint of all that a stage depends on, in the recipe and in files."""
         stage = self.stages[name]
@@ -160,8 +155,7 @@ def read_json(file: Path) -> dict[str, Any]:
 def metadata(file: Path) -> dict[str, str]:
     """Return the metadata of a safetensors file that this package wrote."""
     with safe_open(str(file), framework="np") as handle:  # type: ignore[no-untyped-call]
-        entries: dict[str, str] = handle.metadata() or {}
-    return entries
+        return dict(handle.metadata() or {})
 
 
 def fingerprint(*parts: object) -> str:
@@ -190,14 +184,13 @@ class Task:
         return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
 
 
+Save = Callable[[Task, Result | None], None]
+
+
 def do_tasks(stage: str, folder: Path, tasks: Sequence[Task], workers: int) -> None:
     """Run the tasks that have no result in the folder, and save each result there."""
-    run_tasks(
-        stage,
-        [task for task in tasks if not task.file(folder).is_file()],
-        workers,
-        lambda task, found: write_json(task.file(folder), found),
-    )
+    left = [task for task in tasks if not task.file(folder).is_file()]
+    run_tasks(stage, left, workers, lambda task, found: write_json(task.file(folder), found))
 
 
 def result(task: Task, folder: Path) -> Result | None:
@@ -207,10 +200,7 @@ def result(task: Task, folder: Path) -> Result | None:
 
 
 def run_tasks(
-    stage: str,
-    tasks: Sequence[Task],
-    workers: int,
-    save: Callable[[Task, Result | None], None] = lambda task, found: None,
+    stage: str, tasks: Sequence[Task], workers: int, save: Save = lambda task, found: None
 ) -> None:
     """Run tasks in `workers` processes (1 = in this one); `save` each result when it is ready."""
     many = min(workers, len(tasks))
@@ -223,7 +213,7 @@ def run_tasks(
 
 def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Result | None]]:
     """Run tasks in processes, which have ended afterwards, whatever happened."""
-    others, before = set(active_children()), os.environ.get(SAFE_PATH)
+    others = set(active_children())
     os.environ[SAFE_PATH] = "1"
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_prepare_worker)
     try:
@@ -240,9 +230,7 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, R
         raise
     finally:
         executor.shutdown()
-        os.environ.pop(SAFE_PATH)
-        if before is not None:
-            os.environ[SAFE_PATH] = before
+        os.environ.pop(SAFE_PATH, None)
 
 
 def _prepare_worker() -> None:

@@ -19,7 +19,6 @@ import torch
 from safetensors.numpy import load_file, save_file
 from torch.nn import functional
 
-from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
 from engine.training.corpus.shards import Shard, floats, read_shard, read_shards
 from engine.training.corpus.speakers import Sides, split
@@ -34,7 +33,7 @@ from engine.training.run import (
     run_tasks,
     write_json,
 )
-from engine.training.teachers.sounds import phoned
+from engine.tts.kokoro.natural import phoned
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
@@ -72,11 +71,10 @@ class ShardEncoder(ABC):
 
 _Kind = TypeVar("_Kind", bound=Utterance)
 _Any = TypeVar("_Any")
+Encoder = Callable[..., ShardEncoder]
 
 
-def encode_shards(
-    run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
-) -> None:
+def encode_shards(run: Run, encoder: Encoder, files: Sequence[Path], *values: Any) -> None:
     """Encode all shards that are not encoded yet, with the picklable `encoder(*files, *values)`."""
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     hashes = tuple(map(file_hash, files))
@@ -110,17 +108,13 @@ def write(file: Path, utterances: Sequence[Any], key: str = "") -> None:
 
 
 def read(file: Path, kind: type[_Any]) -> list[_Any]:
-    """Read a file's utterances as the dataclass `kind`. InvalidInput if a field is missing."""
+    """Read a file's utterances as the dataclass `kind`."""
     rows: dict[str, dict[str, Any]] = {}
     for key, array in sorted(load_file(file).items()):
         number, name = key.split("/")
         rows.setdefault(number, {})[name] = array if array.ndim else array.item()
-    try:
-        names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
-        return [kind(**{name: row[name] for name in names}) for row in rows.values()]
-    except KeyError as error:
-        message = f"{file} was written by an older version."
-        raise InvalidInput(message, hint="Repeat its stage: --again.") from error
+    names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
+    return [kind(**{name: row[name] for name in names}) for row in rows.values()]
 
 
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
@@ -151,7 +145,7 @@ def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
     """Return the words of an utterance's text with their phones; none if others were spoken."""
-    words = phoned(entry.text, espeak)
+    words = phoned(espeak, entry.text)
     same = tuple(phone for word in words for phone in word.phones) == entry.phones
     return words if same else []
 
@@ -180,7 +174,7 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[Any
 
 
 def _encode_shard(
-    index: Path, output: Path, key: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
+    index: Path, output: Path, key: str, kind: Encoder, values: tuple[Any, ...]
 ) -> None:
     """Task: write the utterances of one shard that can be encoded, in order."""
     encode, spoken = _encoder(kind, values).utterance, enumerate(read_shard(index).spoken())

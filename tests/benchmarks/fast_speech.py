@@ -22,7 +22,7 @@ from engine.text.phonemes import Espeak
 from engine.text.word import Word
 from engine.training.corpus import grammar
 from engine.training.evaluation.voices import WhisperJudge, speech_seconds, words_wrong
-from engine.training.fetching import fetch
+from engine.training.teachers.synthesisers import fetch
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, RateRange, TtsModel, Voice
 from engine.tts.kokoro import session as kokoro_session

@@ -43,7 +43,7 @@ from engine.settings import AudioSettings, SpeechSettings
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.training.corpus import grammar
 from engine.training.evaluation.voices import Spoken, say
-from engine.training.fetching import fetch
+from engine.training.teachers.synthesisers import fetch
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.kokoro import parts, paths, session, synthesiser
 from engine.tts.kokoro.durations import make_script

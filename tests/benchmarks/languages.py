@@ -41,7 +41,7 @@ from engine.training.evaluation.voices import (
     syllables_of,
     words_wrong,
 )
-from engine.training.fetching import fetch
+from engine.training.teachers.synthesisers import fetch
 from engine.tts.base import Voice
 from engine.tts.kokoro import synthesiser
 from engine.tts.kokoro.natural import phoned

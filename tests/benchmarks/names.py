@@ -36,7 +36,7 @@ from engine.text.names import Name, Names
 from engine.text.paced import PacedText
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.voices import say, words_wrong
-from engine.training.fetching import fetch
+from engine.training.teachers.synthesisers import fetch
 from engine.tts.kokoro import synthesiser
 
 TALK: Final = Path(__file__).parents[1] / "engine" / "llm" / "skills" / "first_hour"

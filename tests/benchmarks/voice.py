@@ -31,8 +31,8 @@ from engine.training.evaluation.parts import (
     tasks_of,
 )
 from engine.training.evaluation.voices import depends_on, voices_of
-from engine.training.fetching import fetch
 from engine.training.run import do_tasks
+from engine.training.teachers.synthesisers import fetch
 from engine.tts.kokoro.voices import NAME as KOKORO
 
 RATES = (1.5, 2.0, 4.0, 6.0, 6.5)

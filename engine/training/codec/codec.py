@@ -105,12 +105,9 @@ def with_matching(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str
 
 def encoded(model: Any, pcm: Tensor) -> Tensor:
     """Encode samples [B, 1, S] into latents [B, D, T] at the frame rate, before quantisation."""
-    latents: Tensor = model._encode_to_unquantized_latent(pcm)
-    return latents
+    return cast(Tensor, model._encode_to_unquantized_latent(pcm))
 
 
 def decoder_input(model: Any, latents: Tensor) -> Tensor:
     """Convert quantised latents [B, D, T] to the decoder's input [B, D, 2 T]."""
-    wide: Tensor
-    (wide,) = model.decoder_transformer(model._to_encoder_framerate(latents))
-    return wide
+    return cast(Tensor, model.decoder_transformer(model._to_encoder_framerate(latents))[0])

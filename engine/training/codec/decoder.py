@@ -14,7 +14,6 @@ the codes changes, so encoded speech stays valid; an utterance is drawn once, wi
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -37,7 +36,7 @@ from engine.training.run import Run, metadata
 from engine.training.utterances import read, shard_file
 from engine.training.voxtream import VOXTREAM
 from engine.training.voxtream import losses as voice
-from engine.training.voxtream.data import VoxtreamUtterance, one_utterance
+from engine.training.voxtream.data import Person, VoxtreamUtterance, one_utterance, token_spans
 from engine.training.voxtream.losses import VoxtreamBatch
 from engine.tts.phones import SILENCE, VOCABULARY
 from engine.tts.voxtream.config import VoxtreamGeneration
@@ -121,19 +120,16 @@ class DecoderLearner(SoundLearner):
             optimiser_step(own, self.optimisers["reader"], self.schedule.clip)
         apart = functional.l1_loss(made, real) / (real.abs().mean() + FLOOR)
         wrong = reader_loss(self._reader, made, slots)
-        return {
-            "latents": LATENTS_WEIGHT * apart,
-            "phones": self._recipe.phone_reader_weight * wrong,
-        }
+        weight = self._recipe.phone_reader_weight
+        return {"latents": LATENTS_WEIGHT * apart, "phones": weight * wrong}
 
     def _batch(self, side: Utterances, draw: random.Random) -> tuple[Tensor, ...]:
         """Draw windows of complete frames. Return their samples [B, S], quantised latents [B, D,
         T], pitch [B, 2, columns], and the sound in each 20 ms slot [B, S / SLOT].
         """
         # Utterances are shorter than a window only where all are.
-        frames = min(
-            self._recipe.window_frames, *(self._encoded[each.entry].frames for each in side)
-        )
+        shortest = min(self._encoded[each.entry].frames for each in side)
+        frames = min(self._recipe.window_frames, shortest)
         length, codes = frames * FRAME_SAMPLES, []
         windows = draw_windows(side, draw, self._batch_size, length, FRAME_SAMPLES)
         for utterance, start in windows:
@@ -154,7 +150,7 @@ class DecoderLearner(SoundLearner):
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
     """Return the first and the last phone in each frame [2, T]; SILENCE after the speech."""
-    spoken = utterance.phones[utterance.spans()].T
+    spoken = utterance.phones[token_spans(utterance.tokens)].T
     phones = np.full((PHONE_ROWS, utterance.frames), SILENCE, np.int64)
     phones[:, : spoken.shape[1]] = spoken
     return torch.from_numpy(phones)
@@ -176,17 +172,14 @@ def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
 
 
 def drawn_utterance(
-    recipe: Any,
-    model: VoxtreamModel,
-    utterance: VoxtreamUtterance,
-    person: Sequence[VoxtreamUtterance],
+    recipe: Any, model: VoxtreamModel, utterance: VoxtreamUtterance, person: Person
 ) -> Tensor:
     """Draw the codes [K, T] of an utterance. `person`: the utterances of its speaker."""
     draw = random.Random(f"{recipe.seed} draw {utterance.speaker} {utterance.place}")
     seed, derived = draw.getrandbits(31), recipe.system == VOXTREAM
     lesson = one_utterance(utterance, person, draw, 0 if derived else PROMPT_FRAMES)
     batch = on_device(voice.collated([lesson], model.config), model.device)
-    generation = VoxtreamGeneration(temperature=recipe.export.generation.temperature)
+    generation = VoxtreamGeneration(temperature=recipe.generation.temperature)
     ahead, asked = recipe.voice.look_ahead, recipe.voice.schedule.bf16
     with torch.random.fork_rng(), in_bf16(model.device, asked=asked):
         torch.manual_seed(seed)
@@ -226,10 +219,8 @@ def draw_codes(
     speaker = model.speaker_projection(batch.speakers)[lesson]
     frames = codes[lesson, :, column]  # [N, K]
     for codebook in range(1, config.codebooks):
-        logits = voice.depth_logits(model, hidden[lesson, column] + speaker, frames)[
-            :, codebook - 1
-        ]
-        row = logits[:, : config.codes].float()
+        logits = voice.depth_logits(model, hidden[lesson, column] + speaker, frames)
+        row = logits[:, codebook - 1, : config.codes].float()
         frames[:, codebook] = _drawn(row, generation.temperature, 1 if greedily else top)
     codes[lesson, 1:, column - 1] = frames[:, 1:]
     return codes

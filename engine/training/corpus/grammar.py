@@ -19,12 +19,7 @@ from typing import Any, Final
 
 _FILE: Final = Path(__file__).with_name("grammar.toml")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
-FOLDERS: Final = (
-    "/usr/share/info",
-    "/usr/share/common-licenses",
-    "/usr/share/doc",
-    "/usr/share/perl",
-)
+FOLDERS: Final = [f"/usr/share/{name}" for name in ("info", "common-licenses", "doc", "perl")]
 SUFFIXES: Final = (".gz", ".txt", ".rst", ".pod", ".md", "")
 LARGEST_BYTES: Final = 4_000_000
 SHORTEST, LONGEST = 4, 30  # words

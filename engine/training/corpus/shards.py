@@ -22,7 +22,6 @@ from engine.training.corpus.utterance import (
     SAMPLE_RATE,
     Entry,
     Plan,
-    Utterance,
     draw_plan,
     finish,
     seconds,
@@ -30,7 +29,6 @@ from engine.training.corpus.utterance import (
 from engine.training.recipe import Recipe
 from engine.training.run import Run, Task, fingerprint, read_json, run_tasks, write_json
 from engine.training.teachers import synthesisers
-from engine.training.teachers.synthesisers import Take
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.typed_values import build
 
@@ -41,13 +39,8 @@ TEXTS_FILE: Final = "texts.json"  # prose of this machine
 class Shard:
     """A shard's index. The samples stay on disk until pcm() reads them."""
 
-    sound: Path
+    index: Path  # the JSON file; the sound lies beside it
     entries: tuple[Entry, ...]
-
-    @property
-    def index(self) -> Path:
-        """The shard's JSON file."""
-        return self.sound.with_suffix(".json")
 
     @property
     def seconds(self) -> float:
@@ -55,7 +48,7 @@ class Shard:
 
     def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.int16]]]:
         """Yield every utterance with its samples."""
-        pcm: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
+        pcm, _ = soundfile.read(self.index.with_suffix(".flac"), dtype="int16")
         for entry in self.entries:
             yield entry, pcm[entry.offset : entry.offset + entry.length]
 
@@ -73,14 +66,14 @@ def read_shards(folder: Path) -> tuple[Shard, ...]:
 def read_shard(index: Path) -> Shard:
     """Read a finished shard by its JSON file."""
     rows = read_json(index)["utterances"]
-    return Shard(index.with_suffix(".flac"), tuple(build(Entry, row) for row in rows))
+    return Shard(index, tuple(build(Entry, row) for row in rows))
 
 
 def make_corpus(run: Run) -> dict[str, float]:
     """Make all missing shards, delete those of other recipes, and return the hours of speech."""
     recipe, folder = run.recipe, run.stage("corpus")
-    for name in recipe.corpus.synthesisers:  # each is installed
-        synthesisers.speak_all(name, ())
+    for name in recipe.corpus.synthesisers:
+        synthesisers.check_installed(name)
     if KOKORO in recipe.corpus.synthesisers:
         synthesisers.kokoro()  # fetched once, before there are several processes
     if recipe.corpus.grammar_share < 1 and not (folder / TEXTS_FILE).is_file():
@@ -110,8 +103,11 @@ def _make_shard(index: Path, recipe: Recipe, number: int) -> None:
     """Task: write one shard, which carries the fingerprint of its recipe."""
     file = index.with_name(TEXTS_FILE)
     texts = tuple(read_json(file)["prose"]) if recipe.corpus.grammar_share < 1 else ()
-    parts, rows, offset = [np.zeros(0, np.int16)], list[dict[str, Any]](), 0
-    for utterance in speak_plans(shard_plans(recipe, texts, number), Espeak()):
+    parts, rows, offset, espeak = [np.zeros(0, np.int16)], list[dict[str, Any]](), 0, Espeak()
+    for plan in shard_plans(recipe, texts, number):
+        take = synthesisers.speak(plan.speaker.base.synthesiser, plan.request())
+        if not take or not (utterance := finish(plan, take, espeak)):
+            continue
         pcm = np.clip(utterance.pcm * 32767, -32768, 32767).astype(np.int16)
         own = {each.name: getattr(utterance, each.name) for each in fields(Entry)}
         rows.append(own | {"offset": offset, "length": len(pcm)})
@@ -130,17 +126,3 @@ def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]
     while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
         plans.append(draw_plan(recipe, texts, draw))
     return plans
-
-
-def speak_plans(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    """Speak plans, with one call of each synthesiser. Yield what could be spoken, in order."""
-    takes: dict[int, Take | None] = {}
-    for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
-        numbers = [n for n, plan in enumerate(plans) if plan.speaker.base.synthesiser == name]
-        requests = [plans[number].request() for number in numbers]
-        takes |= zip(numbers, synthesisers.speak_all(name, requests), strict=True)
-    for number, plan in enumerate(plans):
-        take = takes[number]
-        utterance = finish(plan, take, espeak) if take else None
-        if utterance is not None:
-            yield utterance

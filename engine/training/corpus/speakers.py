@@ -78,13 +78,13 @@ def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
     draw = random.Random(f"{recipe.seed} speakers")
     own = min(len(bases), corpus.speakers - corpus.held_out_speakers)
     held_out = set(draw.sample(range(own, corpus.speakers), corpus.held_out_speakers))
-    people = []
-    for number in range(corpus.speakers):
-        is_own = number < own
-        base = bases[number] if is_own else draw.choices(bases, [b.share for b in bases])[0]
-        warp = 1.0 if is_own else 2 ** draw.uniform(LOWEST_WARP, base.highest_warp)
-        pitch = base.pitch_hz * (1.0 if is_own else 2 ** draw.uniform(-0.35, 0.4))
-        tilt = 0.0 if is_own else draw.uniform(-5.0, 5.0)
+    people = [
+        Speaker(n, base, 1.0, base.pitch_hz, 0.0, False) for n, base in enumerate(bases[:own])
+    ]
+    for number in range(own, corpus.speakers):
+        base = draw.choices(bases, [base.share for base in bases])[0]
+        warp = 2 ** draw.uniform(LOWEST_WARP, base.highest_warp)
+        pitch, tilt = base.pitch_hz * 2 ** draw.uniform(-0.35, 0.4), draw.uniform(-5.0, 5.0)
         people.append(Speaker(number, base, warp, pitch, tilt, number in held_out))
     return tuple(people)
 

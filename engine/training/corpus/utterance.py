@@ -18,9 +18,10 @@ from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus import grammar
 from engine.training.corpus.speakers import Speaker, draw_speaker
-from engine.training.recipe import Corpus, Recipe
-from engine.training.teachers.sounds import match, phoned
+from engine.training.recipe import Recipe
+from engine.training.teachers.sounds import match
 from engine.training.teachers.synthesisers import EXACT, Request, Take
+from engine.tts.kokoro.natural import phoned
 
 Pcm = npt.NDArray[np.float32]
 
@@ -30,7 +31,7 @@ LEVEL: Final = 0.07  # root mean square
 DEAREST_MATCH: Final = 0.35  # cost per sound; above it text and sound do not belong together
 LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is changed
 LONGEST_SECONDS: Final = 32.0
-CROSSFADE_SECONDS: Final = 0.008
+FADE: Final = 192  # samples, 8 ms, on both sides of a pause
 SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
 # People who speak slowly pause between words more than they stretch the sounds. When sounds were
 # stretched to 2 SPS, pocketsphinx got 36 % of the words wrong (bigram; open 92 %). When the same
@@ -92,26 +93,23 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw the next utterance. Half of the rates are near the voices' own, half are anywhere."""
+    """Draw the next utterance; no text is from the grammar's test templates. Half of the rates are
+    near the voices' own, half are anywhere in the recipe's range.
+    """
     corpus, speaker = recipe.corpus, draw_speaker(recipe, draw)
-    text = draw_text(prose, draw, corpus)
+    if corpus.replies and draw.random() < corpus.replies:
+        text = grammar.sentence("reply", draw)
+    else:
+        from_grammar = not prose or draw.random() < corpus.grammar_share
+        text = grammar.sentence("train", draw) if from_grammar else draw.choice(prose)
+        if len(text) < 60 and draw.random() < 0.3:
+            text += " " + grammar.sentence("train", draw)
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, speaker)
     if draw.random() < 0.5:
         near = max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate)
         return Plan(text, speaker, draw.triangular(*near))
     return Plan(text, speaker, draw.uniform(corpus.lowest_rate, corpus.highest_rate))
-
-
-def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
-    """Draw a short reply, or one or two sentences; never from the grammar's test templates."""
-    if corpus.replies and draw.random() < corpus.replies:
-        return grammar.sentence("reply", draw)
-    from_grammar = not prose or draw.random() < corpus.grammar_share
-    text = grammar.sentence("train", draw) if from_grammar else draw.choice(prose)
-    if len(text) < 60 and draw.random() < 0.3:
-        text += " " + grammar.sentence("train", draw)
-    return text
 
 
 def seconds(plan: Plan) -> float:
@@ -127,7 +125,7 @@ def articulation(rate: float) -> float:
 
 def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
     """Make the utterance from its take; None if text and sound do not agree."""
-    words = phoned(plan.text, espeak)
+    words = phoned(espeak, plan.text)
     phones = tuple(phone for word in words for phone in word.phones)
     alignment = match(phones, take.sounds)
     if alignment is None or alignment.cost > DEAREST_MATCH:
@@ -161,22 +159,17 @@ def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], rate: floa
         deficit += lacking * dice.uniform(*UNEVEN)
         if deficit >= SHORTEST_PAUSE:
             pause, deficit = int(deficit), 0.0
-            pieces.append(with_fades(utterance.pcm[before : utterance.starts[phone]]))
-            pieces.append(np.zeros(pause, np.float32))
+            piece = utterance.pcm[before : utterance.starts[phone]].copy()
+            length = min(FADE, len(piece) // 2)
+            slope = np.linspace(0, 1, length, dtype=np.float32)
+            piece[:length] *= slope
+            piece[len(piece) - length :] *= slope[::-1]
+            pieces += [piece, np.zeros(pause, np.float32)]
             before, shift = utterance.starts[phone], shift + pause
         starts[phone:] = [start + shift for start in utterance.starts[phone:]]
     pieces.append(utterance.pcm[before:])
     pcm, end = np.concatenate(pieces), utterance.end + shift
     return replace(utterance, pcm=pcm, starts=tuple(starts), end=end)
-
-
-def with_fades(pcm: Pcm) -> Pcm:
-    """Return the samples with a short fade at both ends."""
-    soft, length = pcm.copy(), min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(pcm) // 2)
-    slope = np.linspace(0, 1, length, dtype=np.float32)
-    soft[:length] *= slope
-    soft[len(soft) - length :] *= slope[::-1]
-    return soft
 
 
 def trim(utterance: Utterance) -> Utterance | None:

@@ -24,9 +24,9 @@ from engine.training.evaluation.voices import (
     phonemizer_library,
     words_wrong,
 )
-from engine.training.fetching import fetch
 from engine.training.run import Result as Found
 from engine.training.run import Task, result
+from engine.training.teachers.synthesisers import fetch
 from engine.tts.delays import OWN_RATE, Timing, Trace, real_time_factor, timing, words_before_sound
 from engine.typed_values import build
 
@@ -34,10 +34,12 @@ RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 UNMEASURED: Final = "not measured"
 _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _percent: Final = "{:.1%}".format
-_milliseconds: Final = "{:.0f} ms".format
+_ms: Final = "{:.0f} ms".format
 _count: Final = "{:.0f}".format
 _points: Final = "{:.2f}".format
 FORMAT: Final = "results 8"  # change it when a judge changes: then saved results are judged again
+Voices = tuple[LiveVoice, ...]
+Texts = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -78,25 +80,20 @@ class Results:
 
 
 def tasks_of(
-    name: str,
-    voices: tuple[LiveVoice, ...],
-    texts: tuple[tuple[str, ...], tuple[str, ...]],
-    size: Size,
-    depends: tuple[str, ...],
+    name: str, voices: Voices, texts: tuple[Texts, Texts], size: Size, depends: tuple[str, ...]
 ) -> tuple[Task, ...]:
     """Return the tasks that measure some voices, the most informative first. `name` is the prefix
     of their names, `texts` are sentences and replies, `depends` the hashes of the files they read.
     """
-    sentences, at_rates, timed = (
-        spread(texts[0], count) for count in (size.sentences, size.rate_sentences, size.timed)
-    )
+    sentences, replies = spread(texts[0], size.sentences), spread(texts[1], size.short_replies)
     work: dict[str, tuple[Any, ...]] = {
         f"sentences {voice.name}": (judge, (voice,), sentences, OWN_RATE, size.naturalness, True)
         for voice in voices
     }
-    work["replies"] = (judge, voices, spread(texts[1], size.short_replies), OWN_RATE)
+    work["replies"] = (judge, voices, replies, OWN_RATE)
     if size.timed:
-        work["delays"] = (measure_delays, voices[0], timed)
+        work["delays"] = (measure_delays, voices[0], spread(texts[0], size.timed))
+    at_rates = spread(texts[0], size.rate_sentences)
     work |= {f"rates {rate:g}": (judge, voices, at_rates, rate) for rate in size.rates}
     return tuple(
         Task(f"{name}/{part}", do, tuple(arguments), (FORMAT, *depends))
@@ -121,11 +118,7 @@ def read_results(tasks: Sequence[Task], folder: Path) -> Results:
 
 
 def judge(
-    voices: tuple[LiveVoice, ...],
-    texts: tuple[str, ...],
-    rate: float,
-    natural: int = 0,
-    onsets: bool = False,
+    voices: Voices, texts: Texts, rate: float, natural: int = 0, onsets: bool = False
 ) -> Found:
     """Task: speak texts, the voices in turn, and judge the speech. DNSMOS judges `natural` of the
     utterances; with `onsets`, the beginnings of words are measured. The result is a list under the
@@ -161,10 +154,13 @@ _whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
 _aligner = cache(Aligner)
 
 
-def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
+def spread(texts: Texts, most: int) -> Texts:
     """Return at most `most` texts, evenly spaced, because the list is sorted alphabetically."""
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))
+
+
+Values = Callable[[Results], Sequence[float | None]]  # of voices, or of sentences
 
 
 @dataclass(frozen=True)
@@ -174,7 +170,7 @@ class Figure:
     name: str
     part: str
     show: Callable[[float], str]
-    of: Callable[[Results], Sequence[float | None]]
+    of: Values
     least: bool = False  # the worst value is the least, not the greatest
 
     def cell(self, results: Results) -> str:
@@ -217,14 +213,12 @@ def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
     return voices
 
 
-def _of_voices(
-    value: Callable[[list[Result]], float | None],
-) -> Callable[[Results], list[float | None]]:
+def _of_voices(value: Callable[[list[Result]], float | None]) -> Values:
     """Return a function that computes a value for each voice from its sentences."""
     return lambda results: [value(person) for person in by_voice(results.sentences).values()]
 
 
-def _wrong_at(rate: float) -> Callable[[Results], list[float | None]]:
+def _wrong_at(rate: float) -> Values:
     """Return a function that computes the word error rate of all voices together at a rate."""
     return lambda results: [errors(results.rates.get(rate, ()))]
 
@@ -247,24 +241,22 @@ def _natural(person: list[Result]) -> float | None:
 
 
 def _rate_errors(results: Results) -> list[float]:
-    said = [
-        (rate, mean(each.rate for each in heard)) for rate, heard in results.rates.items() if heard
-    ]
-    return [abs(spoken - rate) / rate for rate, spoken in said]
+    heard = {rate: [each.rate for each in said] for rate, said in results.rates.items() if said}
+    return [abs(mean(rates) - rate) / rate for rate, rates in heard.items()]
 
 
-def _traced(value: Callable[[Trace], float]) -> Callable[[Results], list[float]]:
+def _traced(value: Callable[[Trace], float]) -> Values:
     """Return a function that computes a value for each timed sentence."""
     return lambda results: [value(trace) for trace in results.traces]
 
 
-def _timed(value: Callable[[Timing], float], delay_s: float) -> Callable[[Results], list[float]]:
+def _timed(value: Callable[[Timing], float], delay_s: float) -> Values:
     return _traced(lambda trace: value(timing(trace, delay_s)))
 
 
 _TIMES: Final[dict[str, tuple[Callable[[Timing], float], Callable[[float], str]]]] = {
-    "first packet": (lambda t: 1000 * t.first_packet_s, _milliseconds),
-    "first audible sound": (lambda t: 1000 * t.first_audible_s, _milliseconds),
+    "first packet": (lambda t: 1000 * t.first_packet_s, _ms),
+    "first audible sound": (lambda t: 1000 * t.first_audible_s, _ms),
     "dry": (lambda t: t.dry_s, "{:.2f} s".format),
     "times dry": (lambda t: t.dry_times, _count),
 }
@@ -273,9 +265,7 @@ FIGURES: Final = (
     Figure("words wrong, Whisper, all", "sentences", _percent, lambda r: [errors(r.sentences)]),
     Figure("replies of 1 to 3 words, Whisper", "replies", _percent, lambda r: [errors(r.replies)]),
     Figure("ends by itself", "sentences", _percent, _ended, least=True),
-    Figure(
-        "word onsets, distance from an aligner's", "sentences", _milliseconds, _of_voices(onset_gap)
-    ),
+    Figure("word onsets, distance from an aligner's", "sentences", _ms, _of_voices(onset_gap)),
     Figure("DNSMOS P.808", "sentences", _points, _of_voices(_natural), least=True),
     Figure("speaking rate, error", "rates", _percent, _rate_errors),
     Figure("words wrong at 2 SPS, Whisper", "rates", _percent, _wrong_at(2.0)),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.nn.transformer import TransformerConfig
-from engine.training.recipe import CORPUS, STACK, Export, Schedule, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, STACK, Schedule, Stage, System
 from engine.training.smlle import ENCODE, TokenRecipe
 from engine.tts.llmvox.model import LlmVoxGeneration
 
@@ -31,14 +31,9 @@ class Voice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LlmVoxExport(Export):
-    generation: LlmVoxGeneration
-
-
-@dataclass(frozen=True, kw_only=True)
 class LlmVoxRecipe(TokenRecipe):
     voice: Voice
-    export: LlmVoxExport
+    generation: LlmVoxGeneration
 
 
 SYSTEM: Final = System(
@@ -55,7 +50,7 @@ SYSTEM: Final = System(
         "export": Stage(
             "llmvox.losses:export_pack",
             ("corpus", "encode", "spectrum", "voice", "vocoder"),
-            ("export",),
+            EXPORT,
         ),
     },
 )

@@ -84,42 +84,29 @@ class _Encoder(TokenEncoder):
 
 
 def splice(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
-    """Join runs of words from several sentences of a speaker into a new sentence."""
+    """Join runs of words from several sentences of a speaker into a new sentence. A run has the
+    silence behind its last word, and the first one that before its first.
+    """
     count = draw.randint(*PARTS)
-    pieces = []
+    tokens, units, onsets, said = list[int](), list[int](), list[int](), list[int]()
     for place in range(count):
         sentence = draw.choice(person)
-        words = len(sentence.onsets)
-        last_one = place == count - 1
+        words, last_one = len(sentence.onsets), place == count - 1
         first = draw.randrange(max(0, words - LONGEST) if last_one else 0, words) if place else 0
         last = words if last_one else draw.randint(first + 1, min(words, first + LONGEST))
-        pieces.append(_stretch(sentence, first, last, opens=not place))
-    units = np.cumsum([0, *(len(piece.units) for piece in pieces)])
-    tokens = np.cumsum([0, *(len(piece.tokens) for piece in pieces)])
-    said = [np.where(p.said < 0, p.said, p.said + u) for p, u in zip(pieces, units, strict=False)]
-    onsets = [piece.onsets + token for piece, token in zip(pieces, tokens, strict=False)]
+        ends = np.flatnonzero(sentence.units == WORD) + 1
+        begin = int(ends[first - 1]) if first else 0
+        start = int(sentence.onsets[first]) if place else 0
+        over = int(sentence.onsets[last]) if last < words else len(sentence.tokens)
+        spoken = sentence.said[start:over]
+        said += np.where(spoken < 0, spoken, spoken - begin + len(units)).tolist()
+        onsets += (sentence.onsets[first:last] - start + len(tokens)).tolist()
+        tokens += sentence.tokens[start:over].tolist()
+        units += sentence.units[begin : ends[last - 1]].tolist()
     return replace(
-        pieces[0],
-        tokens=np.concatenate([piece.tokens for piece in pieces]),
-        units=np.concatenate([piece.units for piece in pieces]),
-        onsets=np.concatenate(onsets),
-        said=np.concatenate(said),
-    )
-
-
-def _stretch(
-    sentence: SentenceUtterance, first: int, last: int, *, opens: bool
-) -> SentenceUtterance:
-    """Return some words of a sentence, with the silence behind them; `opens`: also that before."""
-    ends = np.flatnonzero(sentence.units == WORD) + 1
-    begin = int(ends[first - 1]) if first else 0
-    start = 0 if opens else int(sentence.onsets[first])
-    over = int(sentence.onsets[last]) if last < len(sentence.onsets) else len(sentence.tokens)
-    said = sentence.said[start:over]
-    return replace(
-        sentence,
-        tokens=sentence.tokens[start:over],
-        units=sentence.units[begin : ends[last - 1]],
-        onsets=sentence.onsets[first:last] - start,
-        said=np.where(said < 0, said, said - begin),
+        person[0],
+        tokens=np.asarray(tokens, np.int16),
+        units=np.asarray(units, np.int16),
+        onsets=np.asarray(onsets, np.int32),
+        said=np.asarray(said, np.int16),
     )

@@ -4,7 +4,7 @@ Lessons are single sentences. Invariant: a pack is read back before its stage is
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,13 +70,13 @@ def predict(
     batch: LlmVoxBatch,
     prenet_dropout: float,
     dropout: float = 0.0,
-    watch: Callable[[int, Heads], None] | None = None,
+    layers: list[Heads] | None = None,
 ) -> Prediction:
-    """Predict the next token at each position. `watch` receives each layer's attention heads."""
+    """Predict the next token at each position. `layers` receives the attention heads."""
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
-    return model.predict(run_stack(model.stack, x, watch=watch))
+    return model.predict(run_stack(model.stack, x, layers=layers))
 
 
 def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
@@ -129,7 +129,7 @@ class LlmVoxLearner(Learner):
                     made = splice(people[each.speaker], draw)
                     every[number] = made if len(made.units) < made.steps else each
         count = self._batch_size
-        sentences = length_bucket(every, lambda each: each.steps, draw, count, longest=longest)
+        sentences = length_bucket(every, draw, count, longest)
         return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _losses(self, batch: LlmVoxBatch) -> Losses:
@@ -138,12 +138,8 @@ class LlmVoxLearner(Learner):
         """
         recipe = self._recipe
         layers: list[Heads] = []
-
-        def watch(_layer: int, heads: Heads) -> None:
-            layers.append(heads)
-
         with self._autocast():
-            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
+            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, layers)
         real = batch.labels != UNKNOWN
         labels = batch.labels.flatten()
         logits = prediction.tokens.flatten(0, 1).float()
@@ -163,7 +159,7 @@ class LlmVoxLearner(Learner):
 
 def export_pack(run: Run) -> None:
     """Write LLMVoX's pack, with SpeakStream's vocoder."""
-    export = run.recipe.export
-    config = LlmVoxPackConfig(export.name, shape_of(run), export.generation)
+    recipe = run.recipe
+    config = LlmVoxPackConfig(recipe.export.name, shape_of(run), recipe.generation)
     networks = {VOICE_FILE: "voice", SPECTRUM_FILE: "spectrum", VOCODER_FILE: "vocoder"}
     packing.export_pack(run, networks, config, synthesiser.load)

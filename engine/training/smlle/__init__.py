@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.nn.transformer import TransformerConfig
-from engine.training.recipe import CORPUS, STACK, Export, Recipe, Schedule, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, STACK, Export, Recipe, Schedule, Stage, System
 from engine.tts.smlle.transducer import SmlleGeneration
 
 
@@ -48,7 +48,6 @@ class Spectrum:
 
 @dataclass(frozen=True, kw_only=True)
 class SmlleExport(Export):
-    generation: SmlleGeneration  # but for its own rate, which is measured
     tuning_seconds: float = 60.0  # of speech to measure the pack's own rate
 
 
@@ -64,6 +63,7 @@ class TokenRecipe(Recipe):
 class SmlleRecipe(TokenRecipe):
     transducer: Transducer
     export: SmlleExport
+    generation: SmlleGeneration  # but for its own rate, which is measured
 
 
 ENCODE: Final = ("corpus", "speaker"), ("shapes", "corpus.rare_phone")  # reads, sections
@@ -82,7 +82,7 @@ SYSTEM: Final = System(
         "export": Stage(
             "smlle.transducer:export_pack",
             ("corpus", "encode", "transducer", "spectrum", "vocoder"),
-            ("export",),
+            EXPORT,
         ),
     },
 )

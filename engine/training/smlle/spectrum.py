@@ -46,17 +46,19 @@ class SpectrumLesson:
 def spectrum_shape_of(run: Run) -> SpectrumShape:
     """Return the shape of the spectrum network from the recipe."""
     own, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
-    tokens, sizes = (
-        phones * run.recipe.shapes,
-        {"prenet": own.prenet, "latent": own.latent},
-    )
-    return SpectrumShape(own.stack, phones, tokens, ahead=own.ahead, **sizes)
+    sizes = {"prenet": own.prenet, "latent": own.latent, "ahead": own.ahead}
+    return SpectrumShape(own.stack, phones, phones * run.recipe.shapes, **sizes)
 
 
 def smlle_shape(run: Run) -> SmlleShape:
     """Return the shape of both of SMLLE's networks from the recipe."""
     own = run.recipe.transducer
     return SmlleShape(own.encoder, spectrum_shape_of(run), own.layers, own.joint)
+
+
+Lessons = Sequence[SpectrumLesson]
+Speech = People[TokenUtterance]
+Tokens = npt.NDArray[np.int16]
 
 
 class SpectrumLearner(Learner):
@@ -83,7 +85,7 @@ class SpectrumLearner(Learner):
         drawn = recipe.drawn_tokens if share >= recipe.drawn_from else 0.0
         lessons = self._lessons(self._sides.training, draw, drawn)
         own = share >= recipe.self_feeding_from and draw.random() < recipe.self_feeding
-        losses = self._losses([self._corrupted(each, draw) for each in lessons], own=own)
+        losses = self._losses(lessons, own=own, wrong=recipe.wrong_tokens)
         return self._optimise(losses, variance=0.0)
 
     def validated(self, draw: random.Random) -> Losses:
@@ -92,48 +94,37 @@ class SpectrumLearner(Learner):
         own = self._losses(lessons, own=True)["regression"]
         return {**self._losses(lessons), "own": own}
 
-    def _lessons(
-        self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
-    ) -> list[SpectrumLesson]:
+    def _lessons(self, side: Speech, draw: random.Random, drawn: float = 0.0) -> Lessons:
         """Draw a batch of lessons; in the share `drawn` of them the transducer draws the tokens."""
-        utterances = length_bucket(flat(side), lambda each: each.steps, draw, self._batch_size)
+        utterances = length_bucket(flat(side), draw, self._batch_size)
         if drawn:
             utterances = [
                 replace(each, tokens=self._drawn[id(each)]) if draw.random() < drawn else each
                 for each in utterances
             ]
-        return [self._lesson(each, side[each.speaker], draw) for each in utterances]
+        return [self._lesson(each, side, draw) for each in utterances]
 
-    def _lesson(
-        self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
-    ) -> SpectrumLesson:
+    def _lesson(self, said: TokenUtterance, side: Speech, draw: random.Random) -> SpectrumLesson:
         """Return an utterance after a prompt of its speaker, both cut to their longest lengths."""
-        recipe, shape = self._recipe, self._shape
-        parts = [(utterance, min(utterance.steps, _steps(recipe.longest_seconds)))]
+        recipe, shape, whole = self._recipe, self._shape, [(said, self._recipe.longest_seconds)]
         if draw.random() >= recipe.without_prompt:
-            other = draw.choice(person)
-            parts.insert(0, (other, min(other.steps, _steps(recipe.prompt_seconds))))
+            whole.insert(0, (draw.choice(side[said.speaker]), recipe.prompt_seconds))
+        parts = [(each, round(seconds * STEPS_PER_SECOND)) for each, seconds in whole]
+        tokens = [each.tokens[:steps] for each, steps in parts]
         phones = [each.aligned(shape.begin, shape.end)[:steps] for each, steps in parts]
         mel = np.concatenate([each.mel[: shape.columns * steps] for each, steps in parts])
         return SpectrumLesson(
-            np.concatenate([each.tokens[:steps] for each, steps in parts]).astype(np.int64),
+            np.concatenate(tokens).astype(np.int64),
             np.concatenate((*phones, np.full(shape.ahead, shape.end))),
             torch.from_numpy(mel.astype(np.float32)).view(-1, shape.values),
-            utterance.vector,
-            prompt=sum(steps for _, steps in parts[:-1]),
+            said.vector,
+            prompt=sum(map(len, tokens[:-1])),
         )
 
-    def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
-        """Replace some of the input tokens, as in use."""
-        dice = np.random.default_rng(draw.getrandbits(32))
-        wrong = dice.random(len(lesson.tokens)) < self._recipe.wrong_tokens
-        others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
-        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens))
-
-    def _losses(self, lessons: Sequence[SpectrumLesson], *, own: bool = False) -> Losses:
+    def _losses(self, lessons: Lessons, *, own: bool = False, wrong: float = 0.0) -> Losses:
         """Return the losses. With `own`, inputs after the prompt are the network's own output."""
         model = self._model
-        inputs, true, real = self._inputs(lessons)
+        inputs, true, real = self._inputs(lessons, wrong)
         if own:
             prompts = torch.tensor([each.prompt for each in lessons])
             inputs = self._self_fed(inputs, prompts.to(self._device))
@@ -143,25 +134,24 @@ class SpectrumLearner(Learner):
             hidden = run_stack(model.stack, model.inputs(inputs, keep))[real].float()
             columns = model.columns(hidden)[1].float()
         missed = columns - true[real]
-        return {
-            "regression": missed.abs().mean() + missed.square().mean(),
-            "variance": columns.var() / true[real].var(),
-        }
+        regression = missed.abs().mean() + missed.square().mean()
+        return {"regression": regression, "variance": columns.var() / true[real].var()}
 
-    def _inputs(self, lessons: Sequence[SpectrumLesson]) -> tuple[Inputs, Tensor, Tensor]:
-        """Return the inputs, the true columns [B, T, V], and the mask of real steps [B, T]."""
+    def _inputs(self, lessons: Lessons, wrong: float = 0.0) -> tuple[Inputs, Tensor, Tensor]:
+        """Return the inputs, with a share of wrong tokens, as in use; the true columns [B, T, V];
+        and the mask of real steps [B, T].
+        """
         shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in lessons])
         mel = nn.utils.rnn.pad_sequence([each.mel for each in lessons], batch_first=True)
         bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
         true = self._model.normalised(bands).flatten(2)
         real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
-        inputs = Inputs(
-            padded([each.tokens for each in lessons]).to(self._device),
-            padded([each.phones for each in lessons]).to(self._device),
-            before(true),
-            padded(each.vector for each in lessons).to(self._device),
-        )
-        return inputs, true, real
+        tokens = padded(each.tokens for each in lessons)
+        others = torch.randint_like(tokens, shape.tokens)
+        tokens = torch.where(torch.rand(tokens.shape) < wrong, others, tokens)
+        phones = padded(each.phones for each in lessons).to(self._device)
+        speakers = padded(each.vector for each in lessons).to(self._device)
+        return Inputs(tokens.to(self._device), phones, before(true), speakers), true, real
 
     @torch.no_grad()
     def _self_fed(self, inputs: Inputs, prompts: Tensor) -> Inputs:
@@ -181,11 +171,7 @@ class SpectrumLearner(Learner):
         return inputs._replace(before=torch.stack(heard, dim=1))
 
 
-def _steps(seconds: float) -> int:
-    return round(seconds * STEPS_PER_SECOND)
-
-
-def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.NDArray[np.int16]]:
+def drawn_tokens(run: Run, people: Speech) -> Mapping[int, Tokens]:
     """Return tokens for each utterance by its id(), drawn with the trained transducer.
 
     In use, the spectrum network never gets true tokens, and a network trained on those alone trusts
@@ -194,14 +180,12 @@ def drawn_tokens(run: Run, people: People[TokenUtterance]) -> Mapping[int, npt.N
     """
     network = Transducer(smlle_shape(run))
     network.load_state_dict(load_file(run.weights("transducer")))
-    temperature = run.recipe.export.generation.temperature
+    temperature = run.recipe.generation.temperature
     return {id(each): draw_tokens(network.eval(), temperature, each) for each in flat(people)}
 
 
 @torch.no_grad()
-def draw_tokens(
-    model: Transducer, temperature: float, utterance: TokenUtterance
-) -> npt.NDArray[np.int16]:
+def draw_tokens(model: Transducer, temperature: float, utterance: TokenUtterance) -> Tokens:
     """Draw tokens [T] with torch's generator, given the true phones, lengths and past."""
     shape = model.shape
     phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]

@@ -45,6 +45,7 @@ ROUNDS: Final = 25
 MOST: Final = 6000  # tokens of a phone from which its shapes are found
 _MARK_OF: Final = {number: MARKS[mark] for mark, number in MARK_IDS.items()}
 Ints = npt.NDArray[np.int64]
+Ids = dict[str, int]  # of phones
 Floats = npt.NDArray[np.float32]
 
 
@@ -81,9 +82,7 @@ def count_of(ids: dict[str, int]) -> int:
     return max(ids.values()) + 3
 
 
-def without_tokens(
-    entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum
-) -> TokenUtterance:
+def without_tokens(entry: Entry, pcm: Floats, ids: Ids, mel: MelSpectrum) -> TokenUtterance:
     """Split an utterance into steps, with a little silence behind; without tokens and vector."""
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
@@ -124,8 +123,7 @@ class Codebook:
         place = int(np.searchsorted(self.speakers, utterance.speaker))
         rest = (utterance.rows - self.means[place, phones])[:, None] - self.shapes[phones]
         nearest = np.square(rest).sum(-1).argmin(-1)
-        tokens: npt.NDArray[np.int16] = (phones * self.shapes.shape[1] + nearest).astype(np.int16)
-        return tokens
+        return np.asarray(phones * self.shapes.shape[1] + nearest, np.int16)
 
 
 def make_codebook(run: Run) -> tuple[Path, Path, Path]:

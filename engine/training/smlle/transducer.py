@@ -14,7 +14,7 @@ Letters: B lessons, T tokens, W units of a band, U units.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import torch
@@ -63,18 +63,12 @@ class TransducerLearner(Learner):
     def validated(self, draw: random.Random) -> Losses:
         """Return both losses per token: of the known alignment, and of those near it."""
         lessons = self._lessons(self._sides.validation, draw)
-        return {
-            "path": self._loss(lessons, 0),
-            "lattice": self._loss(lessons, self._recipe.reach),
-        }
+        path, lattice = (self._loss(lessons, reach) for reach in (0, self._recipe.reach))
+        return {"path": path, "lattice": lattice}
 
-    def _lessons(
-        self, side: People[TokenUtterance], draw: random.Random
-    ) -> Sequence[TokenUtterance]:
+    def _lessons(self, side: People[TokenUtterance], draw: random.Random) -> list[TokenUtterance]:
         longest = self._recipe.longest_seconds * STEPS_PER_SECOND  # paragraphs are longer
-        return length_bucket(
-            flat(side), lambda each: each.steps, draw, self._batch_size, longest=longest
-        )
+        return length_bucket(flat(side), draw, self._batch_size, longest)
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
         """Return -log of the probability per token of alignments at most `reach` units away."""
@@ -100,9 +94,8 @@ class TransducerLearner(Learner):
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)
         text = run_stack(model.encoder, rows)  # [B, U, D]
         first = tokens.new_full((len(tokens), 1), model.shape.tokens)
-        history = functional.dropout(
-            model.tokens(torch.cat((first, tokens), dim=1)), share, model.training
-        )
+        before = model.tokens(torch.cat((first, tokens), dim=1))
+        history = functional.dropout(before, share, model.training)
         with torch.autocast(self._device.type, enabled=False):  # a CPU has no LSTM in bf16
             speech, _ = model.predictor(history.float())  # [B, T + 1, D]
         # Both projections are computed once per row, only their sum per node; logits() does it for
@@ -110,8 +103,7 @@ class TransducerLearner(Learner):
         texts, nodes = model.text(text), within.nodes
         lessons = torch.arange(len(nodes), device=nodes.device)[:, None, None]
         joined = (texts[lessons, nodes] + model.speech(speech)[:, :, None]).tanh()
-        out: Tensor = model.labels(joined) + model.bias
-        return out
+        return cast(Tensor, model.labels(joined) + model.bias)
 
 
 @dataclass(frozen=True)
@@ -185,10 +177,13 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
 
 def export_pack(run: Run) -> None:
     """Write the pack. As in the paper, a named voice's prompt is an utterance with its text."""
-    export, shape = run.recipe.export, smlle_shape(run)
+    export, own, shape = run.recipe.export, run.recipe.generation, smlle_shape(run)
+
+    shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
 
     def voice_of(person: Sequence[TokenUtterance]) -> packing.Network:
-        prompt = _prompt(person)
+        good = [each for each in person if shortest <= each.steps <= longest]
+        prompt = max(good or person, key=lambda each: each.steps)
         phones = prompt.aligned(shape.begin, shape.end).astype(np.int16)
         speaker = mean_vector(person)
         arrays = {"tokens": prompt.tokens, "phones": phones, "mel": prompt.mel, "speaker": speaker}
@@ -196,17 +191,9 @@ def export_pack(run: Run) -> None:
 
     names = (synthesiser.TRANSDUCER_FILE, SPECTRUM_FILE, VOCODER_FILE)
     networks = dict(zip(names, ("transducer", "spectrum", "vocoder"), strict=True))
-    config, load = SmllePackConfig(export.name, shape, export.generation), synthesiser.load
+    config, load = SmllePackConfig(export.name, shape, own), synthesiser.load
     packing.export_pack(run, networks, config, load, TokenUtterance, voice_of)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = tuning_texts(export.generation.own_rate, export.tuning_seconds)
+    said = tuning_texts(own.own_rate, export.tuning_seconds)
     rate = min(max(spoken_rate(load(packing.pack_folder(run)), said), SLOWEST), FASTEST)
-    generation = replace(export.generation, own_rate=rate)
-    packing.write_tables(run, replace(config, generation=generation))
-
-
-def _prompt(utterances: Sequence[TokenUtterance]) -> TokenUtterance:
-    """Return the longest utterance within PROMPT_SECONDS; if there is none, the longest of all."""
-    shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
-    good = [each for each in utterances if shortest <= each.steps <= longest]
-    return max(good or utterances, key=lambda each: each.steps)
+    packing.write_tables(run, replace(config, generation=replace(own, own_rate=rate)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.codec.mel import VocoderConfig
-from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, Recipe, Schedule, Sound, Stage, System
 from engine.tts.speakstream.model import SpeakStreamGeneration, SpeakStreamShape
 
 
@@ -36,15 +36,10 @@ class Voice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeakStreamExport(Export):
-    generation: SpeakStreamGeneration  # but for the pace, which is measured
-
-
-@dataclass(frozen=True, kw_only=True)
 class SpeakStreamRecipe(Recipe):
     vocoder: Vocoder
     voice: Voice
-    export: SpeakStreamExport
+    generation: SpeakStreamGeneration  # but for the pace, which is measured
 
 
 SYSTEM: Final = System(
@@ -57,10 +52,10 @@ SYSTEM: Final = System(
         "encode": Stage("speakstream.data:encode_corpus", ("corpus", "speaker")),
         "vocoder": Stage("speakstream.losses:VocoderLearner", ("corpus", "encode"), ("vocoder",)),
         "voice": Stage(
-            "speakstream.losses:SpeakStreamLearner", ("encode",), ("voice", "export.generation.hop")
+            "speakstream.losses:SpeakStreamLearner", ("encode",), ("voice", "generation.hop")
         ),
         "export": Stage(
-            "speakstream.losses:export_pack", ("corpus", "encode", "vocoder", "voice"), ("export",)
+            "speakstream.losses:export_pack", ("corpus", "encode", "vocoder", "voice"), EXPORT
         ),
     },
 )

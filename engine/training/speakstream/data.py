@@ -33,7 +33,7 @@ from engine.training.utterances import (
     write_phones,
 )
 from engine.tts.speakstream.model import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
-from engine.tts.speakstream.script import SpeakStreamScript, Window, windows
+from engine.tts.speakstream.script import SpeakStreamScript, windows
 
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
 _POSITION: Final = COLUMN * COLUMNS  # samples
@@ -56,7 +56,7 @@ class WordsUtterance(Utterance):
     rate: float = 0.0  # SPS
 
     @property
-    def positions(self) -> int:
+    def steps(self) -> int:
         return int(self.starts[-1] - self.starts[0])
 
     @property
@@ -156,7 +156,11 @@ def make_lesson(utterance: WordsUtterance, levels: Levels, size: int, hop: int) 
         block = [END if rows["ids"] else SPEAKER, *text, BEGIN]
         speech = range(starts[part.first], starts[part.spoken_end])
         quiet = [NOTHING] * (len(block) - 1)
-        units = _units(utterance, part, starts)
+        units = [  # the ids that the words speak, each with its number of positions
+            (int(words[number][place]), sum(1 for _ in same))
+            for number in range(part.first, part.read_end)
+            for place, same in groupby(utterance.said[starts[number] : starts[number + 1]].tolist())
+        ]
         said = [place for place, (_, length) in enumerate(units) for _ in range(length)]
         said = said[: len(speech)]
         after = [*(number for number, _ in units[1:]), END]
@@ -172,16 +176,6 @@ def make_lesson(utterance: WordsUtterance, levels: Levels, size: int, hop: int) 
         table = torch.cat((level, level.new_full((1, COLUMNS, BANDS), elsewhere)))
         arrays[name] = table[arrays[name]]  # NOTHING is the last row
     return SpeakStreamBatch(**arrays, speakers=torch.from_numpy(utterance.vector))
-
-
-def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the ids that a window's words speak, in order, each with its number of positions."""
-    said, words = utterance.said.tolist(), utterance.words
-    return [
-        (int(words[number][place]), sum(1 for _ in same))
-        for number in range(part.first, part.read_end)
-        for place, same in groupby(said[starts[number] : starts[number + 1]])
-    ]
 
 
 def collated(lessons: Sequence[SpeakStreamBatch]) -> SpeakStreamBatch:

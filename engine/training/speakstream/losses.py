@@ -69,7 +69,7 @@ class SpeakStreamLearner(Learner):
 
     def __init__(self, run: Run) -> None:
         self._recipe, self._sides = run.recipe.voice, read_sides(run, WordsUtterance)
-        self._hop, self._levels = run.recipe.export.generation.hop, data.levels_of(run)
+        self._hop, self._levels = run.recipe.generation.hop, data.levels_of(run)
         self._model = fresh_model(self._recipe.shape)
         super().__init__(run, self._recipe.schedule, voice=self._model)
 
@@ -85,9 +85,7 @@ class SpeakStreamLearner(Learner):
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> SpeakStreamBatch:
         recipe = self._recipe
         longest = recipe.longest_seconds * POSITION_RATE
-        chosen = length_bucket(
-            flat(people), lambda each: each.positions, draw, self._batch_size, longest=longest
-        )
+        chosen = length_bucket(flat(people), draw, self._batch_size, longest)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         lessons = [data.make_lesson(each, self._levels, window, self._hop) for each in chosen]
         return on_device(data.collated(lessons), self._device)
@@ -100,10 +98,9 @@ class SpeakStreamLearner(Learner):
             rows = hidden(model, batch, recipe.prenet_dropout, recipe.dropout)
             predicted = model.leave(rows[real]), model.end(rows[real])[..., 0]
         levels, end = (each.float() for each in predicted)
+        targets = batch.targets[real].flatten()
         return {
-            "levels": functional.cross_entropy(
-                levels.view(-1, LEVELS), batch.targets[real].flatten()
-            ),
+            "levels": functional.cross_entropy(levels.view(-1, LEVELS), targets),
             "end": functional.binary_cross_entropy_with_logits(end, batch.end[real].float()),
         }
 
@@ -137,8 +134,8 @@ class VocoderLearner(SoundLearner):
 
 def export_pack(run: Run) -> None:
     """Write SpeakStream's pack."""
-    export, shape = run.recipe.export, run.recipe.voice.shape
-    generation = replace(export.generation, pace=round(run.facts("encode")["pace"], 3))
-    config = SpeakStreamPackConfig(export.name, shape, generation, data.levels_of(run))
+    recipe, levels = run.recipe, data.levels_of(run)
+    generation = replace(recipe.generation, pace=round(run.facts("encode")["pace"], 3))
+    config = SpeakStreamPackConfig(recipe.export.name, recipe.voice.shape, generation, levels)
     networks = {VOICE_FILE: "voice", VOCODER_FILE: "vocoder"}
     packing.export_pack(run, networks, config, synthesiser.load)

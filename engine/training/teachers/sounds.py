@@ -14,8 +14,6 @@ from typing import Final
 
 import numpy as np
 
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
-
 PAUSE: Final = "_"
 _ARPABET: Final = (
     "aa ɑː|ae æ|ah ʌ|ao ɔː|aw aʊ|ax ə|ay aɪ|b b|ch tʃ|d d|dh ð|eh ɛ|er ɜː|ey eɪ|f f|g ɡ|hh h|ih ɪ|"
@@ -40,13 +38,6 @@ _GROUPS: Final = (
 _NEAR: Final = frozenset(
     (one, other) for group in _GROUPS for one in group.split() for other in group.split()
 )
-
-
-def phoned(text: str, espeak: Espeak) -> list[PhonedWord]:
-    """Return the words of a complete text with the phones that the voice would speak."""
-    phonemizer = WordPhonemizer(espeak)
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    return words + phonemizer.finish()
 
 
 def of_ipa(phone: str) -> tuple[str, ...]:

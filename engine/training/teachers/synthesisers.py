@@ -8,8 +8,9 @@ phone of Kokoro begins where its first symbol begins, so nothing has to be align
 
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,13 +19,14 @@ from typing import Final
 import numpy as np
 import soundfile
 
+from engine.assets.catalogue import find
 from engine.errors import InvalidInput
+from engine.models import storage
 from engine.settings import SpeechSettings
-from engine.training.fetching import fetch
-from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa, phoned
+from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa
 from engine.tts import registry
 from engine.tts.base import Pcm
-from engine.tts.kokoro.durations import Frames
+from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.session import VoiceParts
@@ -69,40 +71,34 @@ class Take:
     sounds: tuple[Sound, ...]
 
 
-def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
-    """Speak requests with the synthesiser called `name`. Return takes in the same order; None for a
-    request that it could not speak. InvalidInput when it is not known or not installed.
-    """
-    functions: dict[str, Callable[[Sequence[Request]], list[Take | None]]] = {
-        "flite": _flite,
-        "espeak": _espeak,
-        NAME: lambda requests: [_kokoro_take(request) for request in requests],
-    }
-    if name not in functions:
-        hint = f"There are: {', '.join(functions)}."
+def check_installed(name: str) -> None:
+    """InvalidInput when a synthesiser is not known or not installed."""
+    if name not in LICENCES:
+        hint = f"There are: {', '.join(LICENCES)}."
         raise InvalidInput(f"There is no synthesiser '{name}'.", hint=hint)
     if name == "flite" and not shutil.which(name):
         raise InvalidInput("flite is not installed.", hint="On Debian: apt install flite")
-    return functions[name](requests) if requests else []
 
 
-def _flite(requests: Sequence[Request]) -> list[Take | None]:
-    with tempfile.TemporaryDirectory(prefix="rubato-flite-") as folder:
-        return [_flite_take(request, Path(folder) / "take.wav") for request in requests]
+def speak(name: str, request: Request) -> Take | None:
+    """Speak a request with the synthesiser called `name`; None if it could not."""
+    functions = {"flite": _flite_take, "espeak": _espeak_take, NAME: _kokoro_take}
+    return functions[name](request)
 
 
-def _flite_take(request: Request, wave: Path) -> Take | None:
+def _flite_take(request: Request) -> Take | None:
     command = ["flite", "-voice", request.voice, "-psdur"]
     command += ["--setf", f"duration_stretch={request.stretch:.3f}"]
     command += ["--setf", f"int_f0_target_mean={request.pitch_hz:.1f}"]
-    command += ["-t", request.text, "-o", str(wave)]
-    try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=True
-        )
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
-        return None
-    pcm, sample_rate = soundfile.read(wave, dtype="float32")
+    with tempfile.NamedTemporaryFile(prefix="rubato-flite-", suffix=".wav") as wave:
+        command += ["-t", request.text, "-o", wave.name]
+        try:
+            process = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=True
+            )
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+            return None
+        pcm, sample_rate = soundfile.read(wave.name, dtype="float32")
     phones = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
     if any(phone not in ARPABET for phone, _ in phones):
         return None
@@ -111,19 +107,16 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
     return _take(pcm, int(sample_rate), spelt)
 
 
-def _espeak(requests: Sequence[Request]) -> list[Take | None]:
+def _espeak_take(request: Request) -> Take | None:
     from engine.tts.espeak.library import SAMPLE_RATE, Espeak  # loads libespeak-ng
 
-    library, takes = Espeak.claim(), list[Take | None]()
+    library = Espeak.claim()
     try:
-        for request in requests:
-            pace = min(450, max(80, round(170 / request.stretch)))  # words per minute
-            speech = library.speak(request.text, voice=request.voice, words_per_minute=pace)
-            phones = [(each.ipa, each.sample) for each in speech.phones]
-            takes.append(_ipa_take(speech.pcm, SAMPLE_RATE, phones))
+        pace = min(450, max(80, round(170 / request.stretch)))  # words per minute
+        speech = library.speak(request.text, voice=request.voice, words_per_minute=pace)
     finally:
         library.release()
-    return takes
+    return _ipa_take(speech.pcm, SAMPLE_RATE, [(each.ipa, each.sample) for each in speech.phones])
 
 
 def _ipa_take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[str, int]]) -> Take | None:
@@ -150,6 +143,15 @@ def _take(pcm: Pcm, sample_rate: int, phones: Sequence[tuple[tuple[str, ...], in
     return Take(pcm, sample_rate, tuple(listed)) if listed else None
 
 
+def fetch(name: str) -> Path:
+    """Return a model's folder; fetch it and the models that it needs if it is incomplete."""
+    if folder := storage.default_store().complete_folder(name):
+        return folder
+    asset = find(name)
+    sys.stderr.write(f"fetching {asset.title}, {asset.megabytes} MB\n")
+    return storage.fetch(name, lambda file, done, total: None)[-1]
+
+
 @cache
 def kokoro() -> KokoroSynthesiser:
     """Return Kokoro, fetched and with its graph cut. AssetError, ModelError."""
@@ -168,7 +170,7 @@ def kokoro_voice(name: str) -> VoiceParts:
 def _kokoro_take(request: Request) -> Take | None:
     """Speak a text at exactly its rate; None for a text without a sound."""
     speaking = kokoro_voice(request.voice)
-    words, texts = phoned(request.text, speaking.espeak), request.text.casefold().split()
+    words, texts = phoned(speaking.espeak, request.text), request.text.casefold().split()
     pieces: list[Pcm] = []
     phones = [("", 0)]
     first, length = 0, 0
@@ -177,20 +179,17 @@ def _kokoro_take(request: Request) -> Take | None:
         paces = (PLAIN,) * len(more[0])
         asked = PlanRequest(more[0], paces, request.rate, closed=True)
         plan = make_plan(speaking.parts, speaking.speaker, asked, None, 0, late)
-        pcm, places = _rendered(speaking, plan)
-        phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
-        pieces.append(pcm)
-        first, length, late = first + len(paces), length + len(pcm), plan.late_at_end
+        span = plan.first, plan.limit
+        pcm = render(speaking.parts, speaking.voice_inputs, plan, *span).clip(-1, 1)
+        pcm, places = with_silences(plan, pcm, *span)
+        faded_out(pcm)
+        edges = length + places[(plan.edges - plan.first).clip(0, len(places) - 1)]
+        phones += _timed(plan, edges.tolist(), accent=speaking.speaker.accent)
+        rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
+        pieces += [pcm, rest]
+        first, late = first + len(paces), plan.late_at_end
+        length += len(pcm) + len(rest)
     return _ipa_take(np.concatenate(pieces), KOKORO_RATE, phones) if pieces else None
-
-
-def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
-    """Return a plan's samples, and the edges of its symbols in samples."""
-    pcm = render(speaking.parts, speaking.voice_inputs, plan, plan.first, plan.limit).clip(-1, 1)
-    pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
-    faded_out(pcm)
-    rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
-    return np.concatenate([pcm, rest]), places[(plan.edges - plan.first).clip(0, len(places) - 1)]
 
 
 def _timed(plan: Plan, places: Sequence[int], *, accent: str) -> Iterator[tuple[str, int]]:

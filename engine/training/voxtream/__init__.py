@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.codec.small import SmallCodecConfig
-from engine.training.recipe import CORPUS, Export, Recipe, Schedule, Sound, Stage, System
+from engine.training.recipe import CORPUS, EXPORT, Export, Recipe, Schedule, Sound, Stage, System
 from engine.tts.speaker.small import SmallSpeakerConfig
 from engine.tts.voxtream.config import GENERATION, ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.voxtream1.session import Voxtream1Generation
@@ -72,12 +72,6 @@ class Voice:
 class Voxtream2Export(Export):
     weight: float = 8.0  # of the pull towards a rate
     tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus
-    generation: VoxtreamGeneration = GENERATION
-
-
-@dataclass(frozen=True, kw_only=True)
-class VoxtreamExport(Export):
-    generation: Voxtream1Generation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +82,7 @@ class Voxtream2Recipe(Recipe):
     voice: Voice
     shape: ModelConfig  # of the voice; the codec decides its codes
     export: Voxtream2Export
+    generation: VoxtreamGeneration = GENERATION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +91,7 @@ class VoxtreamRecipe(Recipe):
 
     decoder: Decoder
     voice: Voice
-    export: VoxtreamExport
+    generation: Voxtream1Generation
 
 
 _LAST: Final = {
@@ -107,12 +102,12 @@ _LAST: Final = {
     "decoder": Stage(
         "codec.decoder:DecoderLearner",
         ("codec", "encode", "voice"),
-        ("decoder", "export.generation.temperature"),
+        ("decoder", "generation.temperature"),
     ),
     "export": Stage(
         "voxtream.export:export_pack",
         ("corpus", "codec", "decoder", "speaker", "encode", "voice"),
-        ("export",),
+        EXPORT,
     ),
 }
 SYSTEMS: Final = {

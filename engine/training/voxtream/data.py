@@ -17,11 +17,11 @@ them (a share of them with noise and rooms).
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -104,10 +104,6 @@ class VoxtreamUtterance(Utterance):
         """Syllables a second of the speech."""
         return float(self.nuclei.sum()) * FRAME_RATE / max(1, len(self.tokens))
 
-    def spans(self) -> Ints:
-        """First and last phone of every speech frame, [T, 2]."""
-        return spans(self.tokens)
-
 
 class _Encoder(ShardEncoder):
     """Encode utterances as codes, duration tokens and phone ids."""
@@ -121,7 +117,7 @@ class _Encoder(ShardEncoder):
         self._seed, self._noisy, self._tokens = seed, noisy, tokens_of(system)
 
     def utterance(self, place: int, entry: Entry, pcm: Pcm) -> VoxtreamUtterance | None:
-        phones = aligned_phones(entry, self.table)
+        phones: dict[str, Any] = aligned_phones(entry, self.table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
         found = walk(phones.pop("starts"), speech_frames, self._tokens)
         total = -(-len(pcm) // FRAME_SAMPLES)
@@ -132,10 +128,8 @@ class _Encoder(ShardEncoder):
         if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
-        vector, tokens = self.vector(prompt), found.astype(np.int8)
-        return VoxtreamUtterance(
-            entry.speaker, vector, place, codes, prompt_codes, tokens, **phones
-        )
+        own = (place, codes, prompt_codes, found.astype(np.int8))
+        return VoxtreamUtterance(entry.speaker, self.vector(prompt), *own, **phones)
 
     def _codes(self, pcm: Pcm) -> Codes:
         """Return the codes [K, T] of samples."""
@@ -143,7 +137,7 @@ class _Encoder(ShardEncoder):
         return codes[0].numpy().astype(np.int16)
 
 
-def spans(tokens: Iterable[int]) -> Ints:
+def token_spans(tokens: Iterable[int]) -> Ints:
     """Return the first and last phone of each frame [T, 2], given the frames' duration tokens."""
     frames, last = [], -1
     for step in (DURATION_TOKENS[token] for token in tokens):
@@ -222,7 +216,8 @@ def draw_sequence(person: Person, draw: random.Random, window: int, prompt: int)
     """Draw a lesson of at most `window` frames, at most `prompt` of which are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     room, ends = window - opening.shape[1], draw.random() < ENDING
-    return _lesson(opening, speaker, _endless(person, draw), room, draw, ends=ends)
+    utterances = iter(lambda: draw.choice(person), None)  # without an end
+    return _lesson(opening, speaker, utterances, room, draw, ends=ends)
 
 
 def draw_stretch(person: Person, draw: random.Random, window: int) -> VoxtreamLesson:
@@ -231,8 +226,8 @@ def draw_stretch(person: Person, draw: random.Random, window: int) -> VoxtreamLe
     """
     first, speaker = draw.choice(person), draw.choice(person).vector
     start = _starting_at(first, draw.randrange(len(first.tokens)))
-    utterances, ends = chain([start], _endless(person, draw)), draw.random() < ENDING
-    return _lesson(None, speaker, utterances, window, draw, ends=ends)
+    utterances = chain([start], iter(lambda: draw.choice(person), None))
+    return _lesson(None, speaker, utterances, window, draw, ends=draw.random() < ENDING)
 
 
 def one_utterance(
@@ -247,16 +242,11 @@ def one_utterance(
     return _lesson(opening, speaker, [said], said.frames, draw, ends=False)
 
 
-def _endless(person: Person, draw: random.Random) -> Iterator[VoxtreamUtterance]:
-    while True:
-        yield draw.choice(person)
-
-
 def _starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     """Return an utterance from a speech frame on. Its first token advances by one phone, because
     its phones begin with that frame's. Marks keep their old places, so they must not be used.
     """
-    first, last = utterance.spans()[frame].tolist()
+    first, last = token_spans(utterance.tokens)[frame].tolist()
     tokens = utterance.tokens[frame:].copy()
     tokens[0] = GO_ON + last - first
     return replace(
@@ -299,7 +289,8 @@ def _lesson(
         for count, phone in enumerate(utterance.phones.tolist(), start=1):
             places.append(len(text))
             text += [phone, marks[count]] if count in marks else [phone]
-        own = [(spoken + first, spoken + last) for first, last in utterance.spans().tolist()]
+        said = token_spans(utterance.tokens) + spoken
+        own = [(first, last) for first, last in said.tolist()]
         spoken, pause = spoken + len(utterance.phones), utterance.frames - len(own)
         speech = len(spans) + len(own) if utterance.frames <= left else 0
         spans += [*own, *[(spoken - 1, spoken - 1)] * pause][:left]

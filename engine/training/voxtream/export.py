@@ -27,7 +27,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.codec.mimi import ENCODING
-from engine.codec.small import load_small
+from engine.codec.small import FRAME_RATE, load_small
 from engine.nn import weights_file
 from engine.nn.packed.product_graph import Precision
 from engine.nn.transformer import Transformer
@@ -44,8 +44,8 @@ from engine.training.evaluation.parts import spread
 from engine.training.evaluation.voices import spoken_rate, syllables_of
 from engine.training.run import Run
 from engine.training.utterances import mean_vector, read_sides
-from engine.training.voxtream import VOXTREAM, Voxtream2Export
-from engine.training.voxtream.data import VoxtreamUtterance
+from engine.training.voxtream import VOXTREAM, Voxtream2Recipe
+from engine.training.voxtream.data import VoxtreamUtterance, token_spans
 from engine.training.voxtream.losses import fresh_model, model_config
 from engine.tts.delays import OWN_RATE
 from engine.tts.packs import system_of
@@ -63,7 +63,6 @@ PROMPT_SECONDS: Final = 8.0  # at least; the paper takes 10 s at most
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
 SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
 COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
-FRAMES_PER_SECOND: Final = 12.5
 HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
 FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
 MANY: Final = 200  # sentences to pick from
@@ -100,9 +99,9 @@ def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
         return voice.tensors, dict(voice.metadata)
 
     counts = measured_counts(flat(read_sides(run, VoxtreamUtterance).training))
-    rates, shape = measured_rates(counts, export), model_config(run.recipe)
-    config = pack.VoxtreamPackConfig(export.name, shape, export.generation, rates)
-    networks = {
+    rates, shape = measured_rates(counts, run.recipe), model_config(run.recipe)
+    config = pack.VoxtreamPackConfig(export.name, shape, run.recipe.generation, rates)
+    networks: dict[str, str | packing.Network] = {
         pack.VOICE_FILE: (tensors, {}),
         pack.CODEC_FILE: "decoder",
         pack.SPEAKER_FILE: "speaker",
@@ -126,7 +125,7 @@ def _write_voxtream(run: Run, tensors: dict[str, Tensor]) -> None:
     }
     frozen = synthesiser1.frozen_hash(resource("starter", pack.VOICE_FILE))
     shape = model_config(run.recipe)
-    config = original.Voxtream1PackConfig(export.name, shape, export.generation, frozen=frozen)
+    config = original.Voxtream1PackConfig(export.name, shape, run.recipe.generation, frozen=frozen)
     packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
 
 
@@ -150,39 +149,34 @@ def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
         "audio_head": torch.stack([head.t() for head in heads]),
     }
     for name in ("phone", "temporal", "depth"):
-        stack = getattr(model, name)
+        stack, prefix = getattr(model, name), PREFIXES[name]
         assert isinstance(stack, Transformer)
-        tensors |= _stack_tensors(stack, PREFIXES[name])
+        config, weights = stack.config, dict(stack.named_parameters())
+        kv = config.kv_heads * config.head_width
+        tensors[f"{prefix}.norm.scale"] = weights["norm.scale"]
+        for layer in range(config.layers):
+            start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
+            qkv = torch.split(weights[old + "attention.qkv.weight"], [config.width, kv, kv])
+            gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
+            tensors |= {
+                start + "attn.q_proj.weight": qkv[0],
+                start + "attn.k_proj.weight": qkv[1],
+                start + "attn.v_proj.weight": qkv[2],
+                start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
+                start + "mlp.w1.weight": gate,
+                start + "mlp.w3.weight": up,
+                start + "mlp.w2.weight": weights[old + "mlp.down.weight"],
+                start + "sa_norm.scale": weights[old + "attention_norm.scale"],
+                start + "mlp_norm.scale": weights[old + "mlp_norm.scale"],
+            }
     return {key: value.detach().contiguous() for key, value in tensors.items()}
-
-
-def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
-    config, weights = stack.config, dict(stack.named_parameters())
-    kv = config.kv_heads * config.head_width
-    tensors = {f"{prefix}.norm.scale": weights["norm.scale"]}
-    for layer in range(config.layers):
-        start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
-        qkv = weights[old + "attention.qkv.weight"].split([config.width, kv, kv])
-        gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
-        tensors |= {
-            start + "attn.q_proj.weight": qkv[0],
-            start + "attn.k_proj.weight": qkv[1],
-            start + "attn.v_proj.weight": qkv[2],
-            start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
-            start + "mlp.w1.weight": gate,
-            start + "mlp.w3.weight": up,
-            start + "mlp.w2.weight": weights[old + "mlp.down.weight"],
-            start + "sa_norm.scale": weights[old + "attention_norm.scale"],
-            start + "mlp_norm.scale": weights[old + "mlp_norm.scale"],
-        }
-    return tensors
 
 
 def prompt_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
     """Return a voice with a prompt with its text: complete utterances of a speaker."""
     parts, spans, phones = _near_own_rate(person), [], 0
     for part in parts:
-        speech = part.spans() + phones
+        speech = token_spans(part.tokens) + phones
         phones += len(part.phones)
         spans += [speech, np.full((part.frames - len(speech), 2), phones - 1)]  # and its pause
     arrays = {
@@ -204,10 +198,10 @@ def _near_own_rate(person: Sequence[_Any]) -> list[_Any]:
     return parts
 
 
-def measured_rates(counts: Histograms, export: Voxtream2Export) -> Rates:
+def measured_rates(counts: Histograms, recipe: Voxtream2Recipe) -> Rates:
     """Return the untuned table: RATES, with the recipe's strength and guidance."""
-    guidance = export.generation.semantic_guidance
-    return {rate: RateTarget(counts[rate], export.weight, guidance) for rate in RATES}
+    weight, guidance = recipe.export.weight, recipe.generation.semantic_guidance
+    return {rate: RateTarget(counts[rate], weight, guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> Histograms:
@@ -227,17 +221,15 @@ def _windows(corpus: Iterable[VoxtreamUtterance]) -> tuple[Floats, Floats]:
     """Return the rates of windows of three seconds (or of shorter utterances), and the histograms
     of their duration tokens.
     """
-    window = GENERATION.rate_window_frames
     rates, histograms = [], []
     for utterance in corpus:
-        nuclei = np.asarray(utterance.nuclei, np.int64)
-        last = utterance.spans()[:, 1]
-        ends = np.concatenate(([0], np.cumsum(nuclei)[last]))  # syllables up to each frame
-        length = min(window, len(last))
+        last = token_spans(utterance.tokens)[:, 1]
+        syllables = np.insert(np.cumsum(utterance.nuclei, dtype=np.int64)[last], 0, 0)
+        length = min(GENERATION.rate_window_frames, len(last))
         for start in range(0, len(last) - length + 1, max(1, length // 2)):
             end = start + length
-            rates.append((ends[end] - ends[start]) * FRAMES_PER_SECOND / length)
-            tokens = np.asarray(utterance.tokens[start:end], np.int64)
+            rates.append((syllables[end] - syllables[start]) * FRAME_RATE / length)
+            tokens = utterance.tokens[start:end]
             histograms.append(np.bincount(tokens, minlength=len(DURATION_TOKENS)) / length)
     return np.asarray(rates), np.asarray(histograms)
 

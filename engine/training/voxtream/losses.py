@@ -9,12 +9,13 @@ step by step; only the model's inputs are corrupted, never its targets.
 
 import random
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.small import FRAME_RATE
 from engine.nn.packed.product_graph import Precision
 from engine.resources import resource
 from engine.training.corpus.speakers import People
@@ -31,7 +32,6 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 FEWEST_DEPTH_FRAMES = 8  # of a batch
@@ -57,9 +57,9 @@ def model_config(recipe: Any) -> ModelConfig:
     if recipe.system == VOXTREAM:
         tokens = len(data.tokens_of(VOXTREAM))
         return replace(built_in_config().shape, duration_tokens=tokens)
-    codec = recipe.codec.shape
+    shape, codec = cast(ModelConfig, recipe.shape), recipe.codec.shape
     vocabulary = codec.codes + SPECIAL_CODES
-    return replace(recipe.shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
+    return replace(shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
 
 
 def built_in_config() -> pack.VoxtreamPackConfig:
@@ -151,7 +151,7 @@ class VoxtreamLearner(Learner):
     def _batch(self, people: Speech, draw: random.Random, *, long: bool) -> VoxtreamBatch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
-        window = round(seconds * FRAMES_PER_SECOND)
+        window = round(seconds * FRAME_RATE)
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
         lessons = [self._lesson(people, draw, window) for _ in range(count)]
@@ -162,7 +162,7 @@ class VoxtreamLearner(Learner):
         person = data.draw_person(people, draw)
         if self._derived:
             return data.draw_stretch(person, draw, window)
-        shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
+        shortest, longest = (round(s * FRAME_RATE) for s in self._recipe.prompt_seconds)
         prompt = draw.randint(shortest, min(longest, window // 2))
         return data.draw_sequence(person, draw, window, prompt)
 
@@ -237,9 +237,8 @@ def corrupted(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> Voxtr
     shape, device = batch.inputs.shape, batch.inputs.device
     real = batch.inputs < config.codes
     columns = (shape[0], 1, shape[2])
-    wrong = (torch.rand(columns, device=device) < recipe.random_codes) & (
-        torch.rand(shape, device=device) < WRONG_SHARE
-    )
+    wrong = torch.rand(columns, device=device) < recipe.random_codes
+    wrong = wrong & (torch.rand(shape, device=device) < WRONG_SHARE)
     random_codes = torch.randint(0, config.codes, shape, device=device)
     codes = torch.where(wrong & real, random_codes, batch.inputs)
     is_lost = torch.rand(columns, device=device) < recipe.lost_frames

@@ -52,9 +52,8 @@ class SpeakerLearner(Learner):
             if draw.random() < NOISY:
                 pcm = in_a_room(pcm, SPEAKER_RATE, draw)
             clips.append(torch.from_numpy(pcm))
-        loss = self._loss(
-            torch.stack(clips).to(self._device), torch.tensor(labels).to(self._device)
-        )
+        numbers = torch.tensor(labels, device=self._device)
+        loss = self._loss(torch.stack(clips).to(self._device), numbers)
         return self._optimise({"margin": loss})
 
     @torch.no_grad()

@@ -56,7 +56,7 @@ class Talker:
             said = LiveVoice(str(STARTER), self.voice).speak([text], self.rate)[0]
             return said.pcm, said.sample_rate
         planned = Plan(text, self.person, self.rate)
-        (take,) = synthesisers.speak_all(self.person.base.synthesiser, [planned.request()])
+        take = synthesisers.speak(self.person.base.synthesiser, planned.request())
         return None if take is None else (as_speaker(take, self.person), SAMPLE_RATE)
 
 

@@ -5,6 +5,8 @@ of one length fill a batch; a training ends with its steps or with its seconds.
 import random
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,17 +79,22 @@ def test_a_processor_multiplies_in_bf16_only_where_it_has_the_instructions(
         assert torch.mm(torch.ones(2, 2), torch.ones(2, 2)).dtype is dtype
 
 
+def lessons(*steps: int) -> list[Any]:
+    return [SimpleNamespace(steps=each) for each in steps]
+
+
 def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often():
-    draw, seen = random.Random(1), list[int]()
+    draw, seen, every = random.Random(1), list[int](), lessons(*range(80))
     for _ in range(400):
-        lengths = length_bucket([*range(80)], lambda each: each, draw, 8)
+        lengths = [each.steps for each in length_bucket(every, draw, 8)]
         assert len(lengths) == 8
         assert max(lengths) - min(lengths) < 60
         seen += lengths
     assert np.histogram(seen, 4, (0, 80))[0] / len(seen) == pytest.approx(0.25, abs=0.04)
-    assert length_bucket(["only"], len, draw, 3) == ["only"] * 3
-    assert set(length_bucket([*range(80)], float, draw, 40, longest=9)) <= set(range(10))
-    assert length_bucket([5, 3, 4], float, draw, 2, longest=2) == [3, 3]
+    (only,) = lessons(4)
+    assert length_bucket([only], draw, 3) == [only] * 3
+    assert {each.steps for each in length_bucket(every, draw, 40, 9)} <= set(range(10))
+    assert [each.steps for each in length_bucket(lessons(5, 3, 4), draw, 2, 2)] == [3, 3]
 
 
 @pytest.mark.usefixtures("clock")

@@ -123,8 +123,8 @@ def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
         Run(tiny, tmp_path).finish(stage)
     card = replace(tiny.export, reached=("It ends.",), limits=("It is small.",))
     assert Run(replace(tiny, export=card), tmp_path).is_done("export")
-    warmer = replace(tiny.export, generation=replace(tiny.export.generation, temperature=0.9))
-    assert not Run(replace(tiny, export=warmer), tmp_path).is_done("export")
+    warmer = replace(tiny.generation, temperature=0.9)
+    assert not Run(replace(tiny, generation=warmer), tmp_path).is_done("export")
 
 
 def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch):

@@ -14,8 +14,9 @@ from engine.training.evaluation.parts import (
 )
 from engine.training.evaluation.voices import Aligner, phonemizer_library
 from engine.training.teachers import synthesisers
-from engine.training.teachers.sounds import match, phoned
+from engine.training.teachers.sounds import match
 from engine.training.teachers.synthesisers import Request, Take
+from engine.tts.kokoro.natural import phoned
 from tests.engine.training.conftest import judged, needs_flite
 
 
@@ -59,7 +60,7 @@ TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Mon
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:
     """Where flite says that the words begin."""
-    words = phoned(text, phonemizer_library())
+    words = phoned(phonemizer_library(), text)
     found = match([phone for word in words for phone in word.phones], take.sounds)
     firsts = accumulate((len(word.phones) for word in words[:-1]), initial=0)
     return tuple(found.starts[first] / take.sample_rate for first in firsts) if found else ()
@@ -69,7 +70,7 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
 def test_a_synthesiser_s_words_begin_where_the_aligner_finds_them():
     aligner = Aligner()
     for text in TEXTS:
-        (take,) = synthesisers.speak_all("flite", [Request(text, "rms", 1.0, 100.0)])
+        take = synthesisers.speak("flite", Request(text, "rms", 1.0, 100.0))
         starts = tuple(aligner.word_starts(take.pcm, take.sample_rate, text))
         onsets = _onsets(text, take)
         assert len(onsets) == len(starts) > 0

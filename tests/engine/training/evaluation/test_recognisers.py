@@ -22,8 +22,8 @@ from tests.help.machine.packaged import packaged_asset
 
 
 def said(*texts: str, stretch: float = 1.0) -> list[Take]:
-    requests = [Request(text, "rms", stretch, 100.0) for text in texts]
-    return [take for take in synthesisers.speak_all("flite", requests) if take]
+    takes = [synthesisers.speak("flite", Request(text, "rms", stretch, 100.0)) for text in texts]
+    return [take for take in takes if take]
 
 
 @pytest.mark.parametrize(

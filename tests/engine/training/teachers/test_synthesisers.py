@@ -50,7 +50,7 @@ def _fake(monkeypatch, espeak) -> None:
 
 def said(espeak: Espeak, rate: float | None, warp: float = 1.0, text: str = TEXT) -> Utterance:
     planned = Plan(text, Speaker(3, HEART, warp, 0.0, 0.0, held_out=False), rate)
-    (take,) = synthesisers.speak_all("kokoro", [planned.request()])
+    take = synthesisers.speak("kokoro", planned.request())
     assert take.sounds[-1].end == len(take.pcm)
     return finish(planned, take, espeak)
 
@@ -80,4 +80,4 @@ def test_phones_are_at_their_sounds(espeak, rate, text) -> None:
 
 @pytest.mark.usefixtures("_fake")
 def test_a_text_without_a_sound_is_not_spoken() -> None:
-    assert synthesisers.speak_all("kokoro", [synthesisers.Request("...", "Heart", 1, 0)]) == [None]
+    assert synthesisers.speak("kokoro", synthesisers.Request("...", "Heart", 1, 0)) is None

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.voices import depends_on, syllables_of
-from engine.training.voxtream import Voxtream2Export
-from engine.training.voxtream.data import VoxtreamUtterance, spans, walk
+from engine.training.voxtream.data import VoxtreamUtterance, token_spans, walk
 from engine.training.voxtream.export import COUNTS as ROW
 from engine.training.voxtream.export import (
     invert,
@@ -43,18 +42,17 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> VoxtreamUtteran
     )  # fmt: skip
 
 
-def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
+def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones(tiny):
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
-    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), Voxtream2Export("rated"))
+    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), tiny)
     assert table[2.0].counts[2] > 0.9 * ROW
     assert table[6.0].counts[3] > 0.9 * ROW
 
 
-def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
-    table = measured_rates(
-        measured_counts([spoken(3, 4)] * 20),
-        Voxtream2Export("rated", weight=3.0, generation=replace(GENERATION, semantic_guidance=1.7)),
-    )
+def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row(tiny):
+    export = replace(tiny.export, weight=3.0)
+    recipe = replace(tiny, export=export, generation=replace(GENERATION, semantic_guidance=1.7))
+    table = measured_rates(measured_counts([spoken(3, 4)] * 20), recipe)
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}
@@ -111,7 +109,7 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths):
     frames = -(-sum(lengths) // FRAME_SAMPLES)
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
     cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
-    for token, first, last in zip(found, *spans(found).T, strict=True):
+    for token, first, last in zip(found, *token_spans(found).T, strict=True):
         span = cursor.advance(int(token), len(lengths), closed=False)
         assert (span.first, span.last) == (first, last)
     assert cursor.last == len(lengths) - 1
@@ -123,7 +121,7 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths):
 )
 def test_each_frame_speaks_the_phones_that_sound_in_it(lengths, frames, spoken):
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
-    assert spans(found).tolist() == spoken
+    assert token_spans(found).tolist() == spoken
 
 
 def test_more_phones_than_frames_can_speak_have_no_walk():

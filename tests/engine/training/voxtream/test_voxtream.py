@@ -21,6 +21,7 @@ from engine.training.voxtream.data import (
     VoxtreamUtterance,
     draw_sequence,
     draw_stretch,
+    token_spans,
 )
 from engine.training.voxtream.losses import (
     collated,
@@ -113,7 +114,7 @@ def test_hidden_states_of_a_lesson_are_those_of_a_session(model):
 def spans_of_speech() -> list[Span]:
     """Phones of each frame as the session counts them: marks are not phones."""
     start = PROMPT + 1
-    found = [Span(start + a, start + b) for a, b in encoded(WALK, 4).spans().tolist()]
+    found = [Span(start + a, start + b) for a, b in token_spans(encoded(WALK, 4).tokens).tolist()]
     return [*found, Span(start + 8, start + 8, ended=True), Span(start + 9, start + 9, ended=True)]
 
 
