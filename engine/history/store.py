@@ -129,6 +129,14 @@ class Store:
         if not changed.rowcount:
             raise _unknown(conversation)
 
+    def suggest(self, conversation: int, title: str) -> None:
+        """Set the title, unless the user gave one."""
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE conversation SET title = ? WHERE id = ? AND title = ''",
+                (join_surrogates(shorten(title, LONGEST_TITLE)), conversation),
+            )
+
     def remove(self, conversations: Sequence[int]) -> int:
         """Delete conversations for good; return how many existed."""
         with self._transaction() as database:

@@ -284,6 +284,8 @@ class Conductor:
                 self._workers.model_manager.post(ListModels())  # another model is in use now
             case facts.ConversationRead() | commands.NewConversation():
                 self._effects.switch(fact)
+            case facts.Titled():
+                self._effects.pass_on_title(fact)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio
                 names = (microphones, loudspeakers, audio.microphone, audio.loudspeaker)

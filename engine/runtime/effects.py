@@ -14,6 +14,7 @@ from engine.asr.base import Transcript
 from engine.characters import join_surrogates
 from engine.errors import InvalidInput
 from engine.export import check_suffix
+from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
@@ -34,7 +35,7 @@ from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.background import WriteConversation
-from engine.runtime.workers.history_writer import Change
+from engine.runtime.workers.history_writer import STAYS_OFF, Change
 from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.runtime.workers.voice.orders import GetVoiceReady
 from engine.settings import AUTO
@@ -114,15 +115,20 @@ class Effects:
         self._decide(StopReply())
         self._actions.begin(private=private)
         self.reading.private = private
-        self._log.begin(read.kept if read else None)
+        self._log.begin(read.kept if read else None, titled=private or read is not None)
         self.follow_language()
-        self._workers.language_model.post(GetReady(self._log.history))
+        self._workers.language_model.post(self._readiness)
         self._workers.history_writer.post(to)
         if read is None:
             self._emit(ConversationOpened(None, private))
             self._emit(Notice.of("A private conversation." if private else "A new conversation."))
         else:
             self._emit(ConversationOpened(read.conversation, turns=read.kept.turns))
+
+    def pass_on_title(self, titled: facts.Titled) -> None:
+        """Let the title be saved, and request none again for this conversation."""
+        self._log.titled = self._log.titled or titled.began == self._log.began
+        self._workers.history_writer.post(titled)
 
     # --------------------------------------------------------------------- decisions
 
@@ -243,7 +249,19 @@ class Effects:
         """Clean up after a start; while the floor is free, prepare the model for the next turn."""
         collect_all()
         idle = phase is Phase.IDLE
-        self._workers.language_model.post(GetReady(self._log.history) if idle else Rest())
+        self._workers.language_model.post(self._readiness if idle else Rest())
+
+    @property
+    def _readiness(self) -> GetReady:
+        """The language model's order: a title only for a saved talk with a subject, by a local
+        model.
+        """
+        log, settings, title = self._log, self._settings(), None
+        is_saved = settings.history.keep not in STAYS_OFF and not log.titled
+        if is_saved and not asks_another_computer(settings.language_model):
+            said = [each.text for each in log.history if each.role is Role.USER]
+            title = log.began if subject(said) else None
+        return GetReady(log.history, title)
 
     def answer(self, turn: int, said: Transcript) -> None:
         language = self._language(said)

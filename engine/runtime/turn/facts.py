@@ -7,6 +7,7 @@ Invariant: a fact about a turn carries its number; `at` is seconds on the engine
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
@@ -191,6 +192,14 @@ class ConversationRead:
 
 
 @dataclass(frozen=True)
+class Titled:
+    """The language model's title of the conversation that `began` then; empty = none."""
+
+    began: datetime
+    title: str
+
+
+@dataclass(frozen=True)
 class VoiceMoved:
     """The voice `name` is now called `now`. `name` empty: it is new; `now` empty: it was removed;
     both equal: it was made again.
@@ -217,6 +226,7 @@ HostFact = (
     | ModelChosen
     | ConversationRead
     | NewConversation  # the current one was deleted
+    | Titled
     | SectionBegun
     | DocumentEnded
     | Devices

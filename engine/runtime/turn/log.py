@@ -55,6 +55,7 @@ class TurnLog:
         self._past: tuple[Turn, ...] | None = None  # None = it began in this log
         self._zero_at: float | None = None  # when it began, on the clock; None = it has not
         self.began = _now()
+        self.titled = False  # it needs no title, or has one
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -261,10 +262,11 @@ class TurnLog:
         cut += [self._records.pop(number).exported(self._zero_at or 0.0) for number in numbers]
         return Conversation(self.began, tuple(replace(each, said="", reply="") for each in cut))
 
-    def begin(self, past: Conversation | None = None) -> None:
+    def begin(self, past: Conversation | None = None, *, titled: bool = False) -> None:
         """Start another conversation, with the running turn if there is one: a new one, or the
         `past` one, which continues.
         """
+        self.titled = titled
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
         self._past = None if past is None else past.turns
         self._zero_at = min((each.opened_at for each in self._records.values()), default=None)

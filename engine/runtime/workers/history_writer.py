@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, assert_never
 
@@ -29,7 +30,7 @@ from engine.messages.conversations import (
     Turn,
 )
 from engine.messages.events import Failed, Notice
-from engine.runtime.turn.facts import ConversationRead
+from engine.runtime.turn.facts import ConversationRead, Titled
 from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Actor, Tell
 from engine.settings import HistorySettings
@@ -52,7 +53,7 @@ class KeepTurn:
 
 
 Change = NewConversation | ConversationRead  # another conversation continues
-HistoryOrder = HistorySettings | KeepTurn | Change | HistoryCommand
+HistoryOrder = HistorySettings | KeepTurn | Titled | Change | HistoryCommand
 
 
 @dataclass
@@ -63,6 +64,7 @@ class _Notes:
     places: dict[int, Place] = field(default_factory=dict)  # of written turns
     unwritten: dict[int, None] = field(default_factory=dict)  # numbers, in order
     last: Place | None = None  # in the file; None = nothing is written
+    title: str = ""  # the language model's, until it is written
     gone: bool = False  # deleted, and so are its later turns
 
     @property
@@ -70,9 +72,9 @@ class _Notes:
         return None if self.last is None else self.last.conversation
 
     @property
-    def state(self) -> tuple[Place | None, int]:
+    def state(self) -> tuple[Place | None, int, str]:
         """Changes when the list of conversations does."""
-        return self.last, len(self.places)
+        return self.last, len(self.places), self.title
 
     def delete(self) -> None:
         self.gone = True
@@ -147,6 +149,11 @@ class HistoryWriter(Actor[HistoryOrder]):
             case KeepTurn():
                 if not self._private and self._path is not None and self._keep != "never":
                     self._present.add_turn(order)
+                self._write_all()
+            case Titled(began, title):
+                for notes in (*self._earlier, self._present):
+                    if any(each.began == began for each in notes.turns.values()):
+                        notes.title = title
                 self._write_all()
             case NewConversation() | ConversationRead():
                 self._begin(order)
@@ -301,6 +308,9 @@ class HistoryWriter(Actor[HistoryOrder]):
         for notes in (*self._earlier, self._present):
             while notes.unwritten:
                 self._with_file(notes.write_next)
+            if notes.title and notes.id is not None:
+                self._with_file(partial(Store.suggest, conversation=notes.id, title=notes.title))
+                notes.title = ""
         self._earlier.clear()
 
     def _forget_old(self) -> None:

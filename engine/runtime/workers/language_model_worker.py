@@ -8,11 +8,14 @@ the next question, a slice at a time.
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
 from typing import assert_never
 
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
+from engine.history.subject import written_title
 from engine.languages import ENGLISH
 from engine.llm import base as llm
 from engine.messages.events import Event, Failed, ModelWanted, Notice, ReplyRetracted, Thought
@@ -31,14 +34,20 @@ from engine.text.speakable import LEFT_OUT
 from engine.translatable import Progress, Translatable
 
 STILL_LOADING = Translatable("The language model's server is still loading its model.")
+QUIET_S = 8.0  # without a word, before a title is requested
+TITLE_WANTED = "Name the subject of this conversation in two to five words, nothing else."
+MOST_DELTAS = 60  # of a title; a model that reasons for longer gives none
 BUILT_IN = "skills"  # needs no download, so it is the fallback
 
 
 @dataclass(frozen=True)
 class GetReady:
-    """The floor is free: prepare for a question after this history."""
+    """The floor is free: prepare for a question after this history. `title`: the start of a
+    conversation that needs a title.
+    """
 
     history: tuple[llm.Message, ...]
+    title: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -77,9 +86,10 @@ class LanguageModelWorker(Actor[Task]):
         self._wanted: LanguageModelSettings | None = None  # None = the chosen one is loaded
         self._chosen = LanguageModelSettings()  # last; used only by the posting thread
         self._choices = 0  # number of choices, and the end; counted by the posting thread
-        self._history: tuple[llm.Message, ...] = ()  # of the next question
+        self._next = GetReady(())  # the history of the next question
         self._at_ease = False  # the floor is free, and nothing else is being loaded
-        self._readying: Generator[None, None, None] | None = None  # None = ready, or not requested
+        # yields delays in seconds; None = ready, or not requested
+        self._readying: Generator[float, None, None] | None = None
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         # of the last reply, also after a voice has cut it: it may go on; None = closed
@@ -113,9 +123,9 @@ class LanguageModelWorker(Actor[Task]):
         match task:
             case LanguageModelSettings():
                 self._wanted = task
-            case GetReady(history):
+            case GetReady():
                 self._close_deltas()
-                self._history, self._at_ease = history, True
+                self._next, self._at_ease = task, True
                 self._get_ready()
             case Rest():
                 self._at_ease = False
@@ -163,7 +173,31 @@ class LanguageModelWorker(Actor[Task]):
     def _get_ready(self) -> None:
         self._rest()
         if self._model.now is not None and self._at_ease:
-            self._readying = self._model.now.warm(self._history)
+            self._readying = self._use_leisure(self._model.now, self._next)
+
+    def _use_leisure(
+        self, model: llm.LanguageModel, order: GetReady
+    ) -> Generator[float, None, None]:
+        """Get ready for the next question; then find a title, and get ready again."""
+        history = order.history
+        yield from (0.0 for _ in model.warm(history))
+        if order.title is None or model.info.name == BUILT_IN:
+            return
+        yield QUIET_S
+        language = llm.last_language(history)
+        asked = (*history, llm.Message(llm.Role.USER, TITLE_WANTED, language=language))
+        yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
+        text, talk = "", [each.text for each in history]
+        with closing(model.reply(asked, self._state)) as deltas:
+            for delta in islice(deltas, MOST_DELTAS):
+                text += delta.text if isinstance(delta, llm.TextDelta) else ""
+                done, newline, _ = text.strip().rpartition("\n")
+                if newline and written_title(done, talk):
+                    break
+                yield 0.0
+        self._tell(facts.Titled(order.title, written_title(text, talk)))
+        self._next = replace(order, title=None)
+        yield from (0.0 for _ in model.warm(history))
 
     def _rest(self) -> None:
         """Stop preparing; the model keeps its state."""
@@ -177,8 +211,8 @@ class LanguageModelWorker(Actor[Task]):
         if self._readying is None:
             return None
         with suppress(LanguageModelError):  # the next reply will report it
-            for _ in self._readying:
-                return 0.0
+            if (wait_s := next(self._readying, None)) is not None:
+                return wait_s
         self._rest()
         return None
 

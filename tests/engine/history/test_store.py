@@ -107,10 +107,15 @@ def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_subject_back(
         store.rename(99, "x")
 
 
-def test_a_talk_is_called_after_its_subject(store):
+def test_a_talk_is_called_after_its_subject_and_a_model_never_renames_what_a_person_named(store):
     number = talk(store, "hello", "How does a heat pump work?", "And in winter?")
     assert titles(store) == [store.read(number).title] == ["Heat pump"]
+    store.suggest(number, "Heat pumps at home")
+    store.suggest(number, "Something else")
+    assert titles(store) == ["Heat pumps at home"]
     store.rename(number, "Mine")
+    store.suggest(number, "Something else")
+    assert titles(store) == ["Mine"]
     assert titles(store, "mine winter") == ["Mine"]
     talk(store, "hello", "thanks")
     assert "hello" in titles(store)  # without a subject, the first words

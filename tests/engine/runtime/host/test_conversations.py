@@ -6,6 +6,7 @@ from pathlib import Path
 from engine import api
 from engine.history.store import NAME, Store
 from engine.messages.words import Ending
+from engine.runtime.workers import language_model_worker
 from engine.settings import AudioSettings, HistorySettings, Settings
 from tests.engine.history.turns import talk
 from tests.engine.runtime.test_conductor import Host, hosting
@@ -134,3 +135,31 @@ def test_the_first_question_can_be_sent_again_while_its_reply_is_spoken(tmp_path
         assert [each.text for each in host.parts.model.histories[-1]] == ["slower"]
     with Store(tmp_path / NAME) as store:
         assert [turn.said for turn in store.read(1).turns] == ["slower"]
+
+
+def test_a_kept_talk_with_a_subject_gets_its_title_from_the_model_once_and_a_private_one_none(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(language_model_worker, "QUIET_S", 0.0)
+    title, histories = language_model_worker.TITLE_WANTED, []
+    with keeping(tmp_path) as host:
+
+        def titled() -> list[str]:
+            host.post(api.ListConversations())
+            host.wait(lambda: bool(host.of(api.ConversationsListed)))
+            listed = host.of(api.ConversationsListed)[-1].conversations
+            return [each.title for each in listed]
+
+        host.parts.model.deltas = ("Otters and whales.",)
+        host.ask("hello")  # of which there is no title to find
+        host.ask("about otters")
+        host.wait(lambda: titled() == ["Otters and whales"])
+        host.ask("what do they eat")
+        host.post(api.NewConversation(private=True))
+        host.ask("about my secret")
+        host.post(api.NewConversation())
+        host.ask("about whales")
+        host.wait(lambda: titled() == ["Otters and whales"] * 2)
+        histories = [[each.text for each in said] for said in host.parts.model.histories]
+    asked = [[said[0], said[-3]] for said in histories if said[-1] == title]
+    assert asked == [["hello", "about otters"], ["about whales", "about whales"]]

@@ -9,7 +9,7 @@ import pytest
 from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
-from engine.runtime.turn.facts import ConversationRead, Fact
+from engine.runtime.turn.facts import ConversationRead, Fact, Titled
 from engine.runtime.workers.history_writer import HistoryOrder, HistoryWriter, KeepTurn
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -256,3 +256,13 @@ def test_turns_taken_out_of_a_conversation_leave_the_file_also_those_of_its_past
         room.ask(KeepTurn(read.kept.began, replace(turn_, said="", reply=""), room.now))
     assert room.kept() == [["one", "two, edited"]]
     assert len(room.of(api.ConversationsChanged)) > changes
+
+
+def test_a_title_goes_to_the_talk_it_was_made_for_and_to_none_that_is_not_kept(room):
+    room.say(1, "about otters")
+    room.ask(api.NewConversation(private=True), Titled(BEGAN, "Otters at play"))
+    assert [each.title for each in room.listed().conversations] == ["Otters"]
+    room.ask(api.NewConversation())
+    room.say(1, "about whales")
+    room.ask(Titled(BEGAN, "Songs of whales"))
+    assert [each.title for each in room.listed().conversations] == ["Songs of whales", "Otters"]

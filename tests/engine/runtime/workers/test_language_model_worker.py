@@ -3,6 +3,7 @@
 import queue
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +20,7 @@ from engine.llm.base import (
     TextDelta,
     Unanswered,
 )
+from engine.llm.skills.model import understands
 from engine.messages.events import (
     Event,
     Failed,
@@ -29,10 +31,12 @@ from engine.messages.events import (
     ReplyRetracted,
 )
 from engine.messages.words import Ending
-from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
+from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, Titled
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers import worker as worker_file
 from engine.runtime.workers.language_model_worker import (
+    QUIET_S,
+    TITLE_WANTED,
     GetReady,
     LanguageModelWorker,
     Rest,
@@ -261,3 +265,65 @@ def test_loading_is_not_given_up_for_what_applies_live():
 
 def test_loading_does_not_keep_the_thread_from_ending(endless):
     assert endless.worker.stop(10)
+
+
+BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
+OTTERS = (Message(Role.USER, "What do otters eat?"), Message(Role.ASSISTANT, "Fish."))
+
+
+def until_quiet(mind: Mind) -> float | None:
+    """Run until it waits; returns for how long."""
+    while (wait_s := mind.do()) == 0.0:
+        pass
+    return wait_s
+
+
+def test_a_title_is_looked_for_once_when_nobody_has_spoken_for_a_while(mind):
+    mind.model.deltas = ("Here it is:\n", '"What otters', ' eat."\n', "I hope", TIMER)
+    mind.do(GetReady(OTTERS, title=BEGAN))
+    assert until_quiet(mind) == QUIET_S
+    assert mind.model.histories == []  # the person may still go on
+    rest(mind)
+    assert mind.told_of(Titled) == [Titled(BEGAN, "What otters eat")]
+    assert mind.told_of(ActionAsked) == []
+    assert mind.said == []
+    assert mind.model.warmed[-1] == (
+        "What do otters eat?",
+        "Fish.",
+    )  # ready for the next question again
+    mind.do(LanguageModelSettings(system_prompt="Be brief."))
+    rest(mind)
+    assert len(mind.model.histories) == 1
+
+
+def test_who_speaks_while_a_title_is_written_waits_for_one_delta_and_it_is_given_up(mind):
+    mind.model.slices = 0
+    mind.model.deltas = ("Greetings", " at", " noon")
+    assert mind.do(GetReady(HISTORY, title=BEGAN)) == QUIET_S
+    mind.do()
+    mind.do(Rest())
+    rest(mind)
+    assert mind.model.given == 1
+    assert mind.told_of(Titled) == []
+
+
+@pytest.mark.parametrize("written", ["hello " * 30, "", "***", "\n\n", "The weather"])
+def test_what_is_no_title_is_none(mind, written):
+    mind.model.deltas = (written,)
+    mind.do(GetReady(HISTORY, title=BEGAN))
+    until_quiet(mind)
+    rest(mind)
+    assert mind.told_of(Titled) == [Titled(BEGAN, "")]
+
+
+def test_the_skills_are_not_asked_for_a_title_nor_a_talk_that_wants_none(mind):
+    mind.do(GetReady(HISTORY))
+    rest(mind)
+    mind.model.info = replace(mind.model.info, name="skills")
+    mind.do(GetReady(HISTORY, title=BEGAN))
+    rest(mind)
+    assert mind.model.histories == []
+
+
+def test_no_skill_takes_the_wish_for_a_title_for_its_own():
+    assert not understands(TITLE_WANTED)
