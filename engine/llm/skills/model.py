@@ -20,10 +20,11 @@ from engine.llm.base import (
     Unanswered,
     last_language,
 )
-from engine.llm.skills import abilities, documents, units
+from engine.llm.skills import abilities, units
 from engine.llm.skills.languages import answers, commands
 from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
+from engine.llm.skills.reading import WHILE_READING
 from engine.settings import LanguageModelSettings
 
 DELTA_CHARS = 200  # a text read aloud is passed on in pieces, so that it can be stopped
@@ -97,7 +98,7 @@ class Skills:
 
 def understands(text: str) -> bool:
     """Return whether any skill answers this text, in any state."""
-    context = SkillContext(datetime.now, lambda: documents.WHILE_READING, Path("nowhere"))
+    context = SkillContext(datetime.now, lambda: WHILE_READING, Path("nowhere"))
     return matcher().answer(text, context, certain_only=False) is not None
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from engine.languages import ENGLISH
 from engine.llm.base import Action, ChangeVolume, Message, Role, StartTimer, Timer
 from engine.llm.skills.clock.hours import moment_after
-from engine.llm.skills.languages.commands import OFFER, Command, command, texts_of
-from engine.llm.skills.languages.times import Times, times
+from engine.llm.skills.languages.commands import OFFER, Command, Times, command, texts_of, times
 from engine.llm.skills.matching.intent import Answer, SkillContext, last_answer
 from engine.llm.skills.matching.matcher import Matcher
 from engine.llm.skills.offers import needed, needed_model, size_text

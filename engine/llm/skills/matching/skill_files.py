@@ -4,6 +4,7 @@ and names functions of the Python module that has the same path, or module.funct
 README says how to add one. The sections of a file, all of them optional:
 
     precedence         when it is asked: lower numbers first, 50 if there is none
+    module             has its functions, where that is not the module of the same path
     defaults           keys that all its intents have
     expansion_rules    parts of its sentences, <name> in them; those of shared.yaml are everybody's
     intents            by name: sentences, in hassil's template syntax; answer (or answers, one of
@@ -124,10 +125,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 def _skill(name: str, content: object, package: str) -> Skill:
     sections = _table(content, "the file")
-    if unknown := sections.keys() - _TABLES - {"precedence", "follow_ups"}:
+    if unknown := sections.keys() - _TABLES - {"precedence", "module", "follow_ups"}:
         raise WrongValue(f"unknown section '{min(unknown)}'")
     tables = {key: _table(sections.get(key, {}), key) for key in _TABLES}
-    function = partial(_function, package, name.replace("/", "."))
+    module = typed(str, sections.get("module", name.replace("/", ".")), "module")
+    function = partial(_function, package, module)
     return Skill(
         name,
         typed(int, sections.get("precedence", PRECEDENCE), "precedence"),

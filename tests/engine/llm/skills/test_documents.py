@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine.llm.base import AssistantState, Message, Role
-from engine.llm.skills.documents import reading_wish
 from engine.llm.skills.matching.intent import SkillContext
 from engine.llm.skills.matching.matcher import matcher
+from engine.llm.skills.reading import reading_wish
 from engine.messages.reading import PauseReading, Place, ReadAloud, SkipReading, Unit
 
 BACK, ON = -1, 1

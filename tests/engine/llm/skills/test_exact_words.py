@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.skills.exact_words import exact_words
+from engine.llm.skills.repeating import exact_words
 from tests.engine.llm.skills.asking import asked
 
 TABLE = Path(__file__).with_suffix("").with_name("exact_words.txt")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.llm import base as llm
-from engine.llm.skills.control.pace import BIT, LOT, STEP
+from engine.llm.skills.control import BIT, LOT, STEP, may_become_speech_wish, speech_wish
 from engine.llm.skills.matching.intent import Answer
-from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.reading import OpenDocument

@@ -19,8 +19,8 @@ from engine.llm.base import (
     Unanswered,
 )
 from engine.llm.skills import Skills
+from engine.llm.skills.control import speech_wish
 from engine.llm.skills.languages.commands import command, in_english
-from engine.llm.skills.speech_wishes import speech_wish
 from engine.messages.models import FetchModels, ModelEntry, ModelKind, Origin, Presence, UseModel
 from engine.messages.timers import CancelTimers, TimerKind
 from engine.resources import table

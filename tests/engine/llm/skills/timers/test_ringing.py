@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.llm.base import AssistantState, StopSpeaking, Timer
-from engine.llm.skills.timers.ringing import ring_wish
+from engine.llm.skills.timers.changing import ring_wish
 from engine.messages.timers import SNOOZE_S, CancelTimers, ExtendTimers, TimerKind
 from tests.engine.llm.skills.asking import ELSEWHERE, HERE, asked
 
