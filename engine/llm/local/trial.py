@@ -7,6 +7,7 @@ again. A file that failed is tried again whenever it is chosen.
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,14 +16,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import IO, Any
+
+import psutil
 
 import engine
 from engine import settings_file
 from engine.assets.download import sha256_of
 from engine.atomic_write import replace_file
-from engine.errors import ModelError
+from engine.errors import EngineError, ModelError
 from engine.settings import LanguageModelSettings
-from engine.translatable import Progress, Translatable, from_json
+from engine.translatable import Progress, Translatable, from_json, to_json
 
 RECORD = "language-models.json"
 MOST_PASSES = 100  # remembered; the oldest are forgotten
@@ -32,10 +36,13 @@ BYTES_A_S = 50_000_000  # the speed of a slow disk
 MAX_ANSWER_BYTES = 10_000
 # -P: do not import from the current folder. The engine comes last in the search path.
 CHILD = (
-    "import sys; sys.path.append(sys.argv[1]); import engine.llm.local.trial_child as child; "
+    "import sys; sys.path.append(sys.argv[1]); import engine.llm.local.trial as child; "
     "sys.exit(child.main())"
 )
 COMMAND = (sys.executable, "-P", "-c", CHILD, str(Path(engine.__file__).parents[1]))
+SPARE_S = 10  # of the child, after the time that the parent allows
+LEAST_BYTES = 1 << 30  # the libraries alone need some hundred MB
+MAX_WORDS = 1_000  # characters of a library's words in a reported error
 FAILED = 3  # the child's exit status after an ordinary error, which it has reported
 
 
@@ -126,7 +133,7 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
 
 @contextmanager
 def _child() -> Iterator["subprocess.Popen[bytes]"]:
-    """Run the process of trial_child.py; it does not outlive this block."""
+    """Run the process that tries the file; it does not outlive this block."""
     with subprocess.Popen(
         COMMAND,
         stdin=subprocess.PIPE,
@@ -157,3 +164,52 @@ def _keep(passes: list[Pass]) -> None:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / RECORD, json.dumps([asdict(each) for each in passes], indent=2))
+
+
+# ------------------------------------------------------------------ in the child
+
+
+def main() -> int:
+    """Run the child: its output is one JSON object or nothing, and that of libraries is discarded.
+    Return its exit status.
+    """
+    from engine.llm import registry
+    from engine.llm.local import llama
+
+    order: dict[str, Any] = json.load(sys.stdin)
+    answer = _own_output()
+    _bound(order.pop("limit_s"), on_gpu=llama.on_gpu())
+    try:
+        model = llama.open_file(LanguageModelSettings(**order), registry.skills())
+        model.try_out()
+    except EngineError as error:
+        told = {"message": error.message, "hint": error.hint}
+        json.dump({key: to_json(text, MAX_WORDS) for key, text in told.items()}, answer)
+        answer.close()
+        return FAILED
+    return 0
+
+
+def _own_output() -> IO[str]:
+    """Return the stream to the parent, separate from the output of libraries."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return answer
+
+
+def _bound(limit_s: float, *, on_gpu: bool) -> None:
+    """Limit the child's time, so that it ends even without its parent, and its memory to the free
+    memory. Windows has no such limits, macOS ignores that of memory, and a GPU's driver reserves
+    far more memory than it uses.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    signal.alarm(int(limit_s) + SPARE_S)  # ends the process even inside a library
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no gigabytes
+    if not on_gpu:
+        free = max(LEAST_BYTES, psutil.virtual_memory().available)
+        resource.setrlimit(resource.RLIMIT_DATA, (free, free))

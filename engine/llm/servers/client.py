@@ -19,8 +19,8 @@ import httpx
 
 from engine.characters import join_surrogates
 from engine.errors import ModelError
-from engine.llm.servers import bounds
 from engine.llm.servers.address import invalid, is_local, parts_of
+from engine.llm.servers.events import UNCOMPRESSED, read_body
 from engine.settings import LanguageModelSettings
 
 CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
@@ -49,7 +49,7 @@ class Client:
         proxy = _proxy_for(settings.address)
         self.proxy = _without_password(proxy)
         self._root = settings.address.rstrip("/")
-        headers = {"User-Agent": "rubato", "Accept-Encoding": bounds.UNCOMPRESSED}
+        headers = {"User-Agent": "rubato", "Accept-Encoding": UNCOMPRESSED}
         if key := _key(settings.key_variable):
             headers["Authorization"] = f"Bearer {key}"
         try:
@@ -81,7 +81,7 @@ class Client:
         """
         response = await self._send("GET", "models")
         try:
-            return await bounds.body(response)
+            return await read_body(response)
         finally:
             await response.aclose()
 
@@ -106,7 +106,7 @@ class Client:
         if response.is_success:
             return response
         try:
-            body = (await bounds.body(response)).decode("utf-8", "replace")
+            body = (await read_body(response)).decode("utf-8", "replace")
         finally:
             await response.aclose()
         raise Refused(response.status_code, body, response.headers)

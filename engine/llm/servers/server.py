@@ -1,10 +1,12 @@
 """Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or a remote one.
 
-Invariant: every wait is limited and can be stopped within a slice (see stepped.py), and so is the
-size of answers (see bounds.py). Everything is sent only to the address in the settings, and only
-once, with two exceptions: a request whose form the server refuses is repeated in another form
-(form.py), and a server that is loading its model is asked until it has. Nothing private is sent to
-another computer.
+Invariant: every wait is limited and can be stopped within a slice, and so is the size of answers
+(see events.py). Everything is sent only to the address in the settings, and only once, with two
+exceptions: a request whose form the server refuses is repeated in another form (form.py), and a
+server that is loading its model is asked until it has. Nothing private is sent to another computer.
+
+The event loop runs only inside Steps.steps(), a slice at a time; between slices the caller has
+control and may close the generator, which cancels the awaited work.
 """
 
 import asyncio
@@ -29,16 +31,13 @@ import httpx
 
 from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, StillLoading
 from engine.llm.history import ChatMessage, too_long
-from engine.llm.servers import bounds
 from engine.llm.servers.address import is_local
-from engine.llm.servers.bounds import OutOfBounds
 from engine.llm.servers.client import Client, Refused
 from engine.llm.servers.completion import Completion, Reported
-from engine.llm.servers.events import EVENT_STREAM, Event, events
+from engine.llm.servers.events import EVENT_STREAM, Event, OutOfBounds, chunks, events
 from engine.llm.servers.faults import LOADING, ServerFaults, complaint, own_words
 from engine.llm.servers.form import Form, Sent, is_about_parsing, is_too_long
 from engine.llm.servers.listing import MAX_NAME_CHARS, chat_models
-from engine.llm.servers.stepped import Steps
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
@@ -54,8 +53,6 @@ AFTER_END_S = 1.0  # for events after the reason for ending: some servers never 
 # Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
 
-T = TypeVar("T")
-
 # The errors raised when an answer is not that of a chat server.
 _NOT_CHAT = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _ABOUT_REQUEST = frozenset((400, 404, 413, 422, 500, 501))  # statuses that may be about its form
@@ -63,6 +60,54 @@ _NO_SUCH_MODEL = re.compile(
     r"model_not_found|model.{0,210}(not found|not loaded|not exist|unloaded|unknown)"
     r"|(invalid|unknown|no such) model"
 )
+SLICE_S = 0.05  # the longest delay until a cancellation is noticed
+CLOSING_S = 1.0  # for closing a connection; afterwards it is dropped
+
+T = TypeVar("T")
+
+
+class Steps:
+    """An event loop that advances while its caller iterates. Used from one thread at a time."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
+
+    def steps(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
+        """Await the work, yielding "" after each slice of time; return its result. Raises
+        TimeoutError after the limit, and the exceptions of the work.
+        """
+        if limit_s <= 0:
+            work.close()
+            raise TimeoutError
+        task = self._loop.create_task(work)
+        deadline = self._loop.time() + limit_s
+        try:
+            while True:
+                self._loop.run_until_complete(asyncio.wait({task}, timeout=SLICE_S))
+                if task.done():
+                    return task.result()
+                if self._loop.time() >= deadline:
+                    raise TimeoutError
+                yield ""
+        finally:
+            if not task.done():
+                task.cancel()
+                self._loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+
+    def finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Await the closing of a connection, for CLOSING_S at most."""
+        with suppress(TimeoutError):
+            self._loop.run_until_complete(_limited(work))
+
+    def close(self) -> None:
+        """Close the loop, and join its thread for the look-up of host names."""
+        self._runner.close()
+
+
+async def _limited(work: Coroutine[Any, Any, None]) -> None:
+    async with asyncio.timeout(CLOSING_S):
+        await work
 
 
 class ServerModel:
@@ -184,7 +229,7 @@ class ServerModel:
     ) -> Generator[Piece, None, None]:
         """Yield text, thoughts and calls of one stream, which must end with a reason for ending."""
         completion = Completion(begins_thinking=self._begins_thinking, most=MAX_REPLY_CHARS)
-        incoming = events(bounds.chunks(response))
+        incoming = events(chunks(response))
         was_complete, deadline = False, time.monotonic() + LOADING_S
         while (event := (yield from self._next(incoming, completion, deadline))) is not None:
             yield ""  # after every event, so that a server that never pauses cannot block us

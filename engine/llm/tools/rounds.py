@@ -21,7 +21,6 @@ from engine.llm.base import (
     AssistantState,
     Delta,
     Message,
-    Remark,
     Retraction,
     StillLoading,
     StopSpeaking,
@@ -49,8 +48,8 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 WITHOUT_TEXT_S = 120.0
 WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
-# A model streams pieces: text ("" means that it is still working), thoughts, remarks and calls.
-Piece = str | ThoughtDelta | Retraction | StillLoading | Remark | ToolCall
+# A model streams pieces: text ("" means that it is still working), thoughts and calls.
+Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
@@ -143,7 +142,7 @@ class _Rounds:
                 self._said, self._said_at = True, time.monotonic()
             yield TextDelta(text)
 
-    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading | Remark) -> Delta:
+    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
         """Return a piece that is not text. StillLoading is reported once, and its time does not
         count.
         """

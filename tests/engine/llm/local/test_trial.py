@@ -184,9 +184,9 @@ def test_loading_can_be_cancelled_and_a_trial_without_end_is_ended(
 def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
     program = (
         "import psutil, resource, signal, time\n"
-        "from engine.llm.local import trial_child\n"
+        "from engine.llm.local import trial\n"
         "begun = time.monotonic()\n"
-        "trial_child._bound(60)\n"
+        "trial._bound(60, on_gpu=False)\n"
         "most = resource.getrlimit(resource.RLIMIT_DATA)[0]\n"
         "assert 0 < most <= psutil.virtual_memory().total, most\n"
         "assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)\n"

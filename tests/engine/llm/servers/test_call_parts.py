@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.llm.servers.call_parts import MAX_CALLS, CallParts
+from engine.llm.servers.completion import MAX_CALLS, CallParts
 
 CAT, DOG = '{"word": "cat"}', '{"word": "dog"}'
 TWO = [("spell", CAT), ("spell", DOG)]
