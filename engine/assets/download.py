@@ -95,9 +95,7 @@ def _has_digest(path: Path, digest: str) -> bool:
 
 
 def _partial(wanted: Download) -> Path:
-    """Return the path of this version's partial file. Delete those of other versions, and links:
-    never write through a planted one.
-    """
+    """Return the partial file of this version; delete others, and links that were planted."""
     target = wanted.target
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.{wanted.digest[:16]}.partial")

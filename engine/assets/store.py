@@ -94,9 +94,7 @@ class Store:
         return tuple(each for each in asset.files if not self._is_complete(asset, each, pins))
 
     def complete_folder(self, name: str) -> Path | None:
-        """Return the folder of an asset by its name; None unless it and its needs are complete.
-        InvalidInput for an unknown name.
-        """
+        """Return the folder of a complete asset with its needs, else None. InvalidInput."""
         asset = find(name)
         wanted = (asset, *(find(need) for need in asset.needs))
         return None if any(self.missing(each) for each in wanted) else self.path(asset)

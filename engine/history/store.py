@@ -85,9 +85,7 @@ class Store:
 
     @property
     def is_in_place(self) -> bool:
-        """Return whether the path still leads to the open file; another instance may have renamed
-        it.
-        """
+        """Return whether the path still leads to the open file, which may be renamed."""
         return identity(self.path) == self.file
 
     # ------------------------------------------------------------------ keeping

@@ -67,9 +67,7 @@ class ThoughtDelta:
 
 @dataclass(frozen=True)
 class Retraction:
-    """The reply's text so far was reasoning; the tag that marks it came late. Its speech stops, and
-    none of it is saved.
-    """
+    """The reply's text so far was reasoning: its speech stops, and none of it is saved."""
 
 
 @dataclass(frozen=True)
@@ -210,11 +208,13 @@ class AssistantState:
     reading: str = ""  # the title of the open document; empty = none is open
 
 
+GetState = Callable[[], AssistantState]
+Deltas = Generator[Delta, None, None]
+
+
 @dataclass(frozen=True)
 class LanguageModelInfo:
-    """`name` is the kind ('skills', 'llama', 'server'), `detail` describes the model for the status
-    line.
-    """
+    """The kind ('skills', 'llama', 'server'), and the model for the status line."""
 
     name: str
     detail: str
@@ -226,9 +226,7 @@ class LanguageModel(Protocol):
     @property
     def info(self) -> LanguageModelInfo: ...
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         """Answer the last user message. `state` is called only when a skill needs it.
 
         Raises LanguageModelError at any point of the iteration; the next reply works.

@@ -81,9 +81,7 @@ def too_long() -> LanguageModelError:
 
 
 def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with the system prompt inside the first user message, for templates
-    without a system role.
-    """
+    """Return the messages with the system prompt in the first one, for templates without it."""
     rest = list(messages)
     if len(rest) < 2 or rest[0]["role"] != "system":
         return rest

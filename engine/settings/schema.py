@@ -76,9 +76,7 @@ class SettingKey(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """Description of a setting. `about` describes a setting without a row; `loaded_by`: see
-    LoadedBy.
-    """
+    """Description of a setting. `about`: of one without a row; `loaded_by`: see LoadedBy."""
 
     key: str
     kind: Any  # a plain type, or several: 'float | None'

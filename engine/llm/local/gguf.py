@@ -33,9 +33,7 @@ def no_library() -> ModelError:
 
 
 def checked_file(model: str) -> Path:
-    """Return the model's path if it exists and begins like a GGUF file; raise ModelError
-    otherwise.
-    """
+    """Return the path of the model if it begins like a GGUF file. Raises ModelError."""
     hint = Translatable("Choose a .gguf file of an instruct or chat model in the settings.")
     if not model:
         raise ModelError("No language model file is chosen.", hint=hint)
@@ -55,18 +53,14 @@ def checked_file(model: str) -> Path:
 
 @dataclass
 class LoadWatch:
-    """Forwards the progress that llama.cpp reports. `cancelled`: the exception that stopped the
-    loading; None = none.
-    """
+    """Forwards llama.cpp's progress. `cancelled`: the exception that stopped the loading."""
 
     text: str
     progress: Progress
     cancelled: Cancelled | None = None
 
     def reached(self, fraction: float, _: object) -> bool:
-        """Report the progress to the caller. llama.cpp calls this; the result False stops the
-        loading.
-        """
+        """Report the progress; llama.cpp calls this, and False stops the loading."""
         try:
             self.progress(self.text, round(fraction, 2))
         except Cancelled as cancelled:

@@ -6,7 +6,7 @@ known part of the next prompt can be evaluated before the user asks. A new file 
 another process (trial.py), because llama.cpp aborts its process on a bad one.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ import psutil
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import (
-    AssistantState,
-    Delta,
+    Deltas,
+    GetState,
     LanguageModelInfo,
     Message,
     Role,
@@ -39,7 +39,7 @@ from engine.llm.local.gguf import (
 )
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
-from engine.llm.tools.rounds import Piece
+from engine.llm.tools.rounds import Pieces
 from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
@@ -93,9 +93,7 @@ class LlamaModel:
     def info(self) -> LanguageModelInfo:
         return LanguageModelInfo("llama", self._name)
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         prompt = self._settings.system_prompt
         return rounds.reply(self.complete, self._skills, prompt, history, state)
 
@@ -157,7 +155,7 @@ class LlamaModel:
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
-    ) -> Generator[Piece, None, None]:
+    ) -> Pieces:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         self._tools = tools
         prompt = self._prompt(self._fitting(messages))
@@ -264,9 +262,7 @@ def open_file(
     skills: Skills,
     progress: Progress = lambda text, fraction: None,
 ) -> LlamaModel:
-    """Load the file named in the settings without a trial: a bad file ends this process.
-    ModelError.
-    """
+    """Load the file without a trial: a bad file ends this process. ModelError."""
     path = checked_file(settings.model)
     slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
     watch = LoadWatch(f"Loading {path.name}", progress)
@@ -307,9 +303,7 @@ def on_gpu() -> bool:
 
 
 def thread_count() -> int:
-    """Return the number of physical cores minus one, which stays free for the voice and the audio;
-    at least 1.
-    """
+    """Return the physical cores but one, which voice and audio need; at least 1."""
     return max(1, (psutil.cpu_count(logical=False) or psutil.cpu_count() or 2) - 1)
 
 
@@ -332,9 +326,7 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
 
 
 def _forms(messages: list[ChatMessage]) -> Iterator[list[ChatMessage]]:
-    """Yield the messages, then forms for templates that fail on them: calls as text, no system
-    prompt.
-    """
+    """Yield the messages, then without calls, without a system prompt, or without both."""
     forms = [messages]
     if any(message["role"] == "tool" or "tool_calls" in message for message in messages):
         forms.append(without_calls(messages))

@@ -48,9 +48,7 @@ FAILED = 3  # the child's exit status after an ordinary error, which it has repo
 
 @dataclass(frozen=True)
 class Pass:
-    """A file that passed the trial. Path, size and time of change identify it without reading
-    it.
-    """
+    """A file that passed. Path, size and time of change identify it without reading it."""
 
     path: str
     size: int
@@ -148,9 +146,7 @@ def _child() -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def _passes() -> list[Pass]:
-    """Return the files that passed so far; none when the record cannot be read, so they are tried
-    again.
-    """
+    """Return the files that passed; none when the record cannot be read."""
     try:
         records = json.loads((settings_file.data_folder() / RECORD).read_text(encoding="utf-8"))
         return [Pass(**each) for each in records]

@@ -76,9 +76,7 @@ class Client:
             ) from error
 
     async def models(self) -> bytes:
-        """Return the list of models, as the server writes it. Raises Refused, OutOfBounds,
-        HTTPError.
-        """
+        """Return the server's list of models. Raises Refused, OutOfBounds, HTTPError."""
         response = await self._send("GET", "models")
         try:
             return await read_body(response)
@@ -86,9 +84,7 @@ class Client:
             await response.aclose()
 
     async def chat(self, request: dict[str, Any]) -> httpx.Response:
-        """Return the answer to a chat request, not read yet; the caller closes it. Raises Refused,
-        OutOfBounds, HTTPError.
-        """
+        """Return an answer to read and close. Raises Refused, OutOfBounds, HTTPError."""
         content = join_surrogates(json.dumps(request, ensure_ascii=False)).encode()
         return await self._send("POST", "chat/completions", content)
 

@@ -110,9 +110,7 @@ def _continues(call: _PartialCall, fragment: _PartialCall) -> bool:
 
 
 def _begins_another(call: _PartialCall, fragment: _PartialCall) -> bool:
-    """Return whether a fragment begins the next call after a complete one. A repetition
-    does not.
-    """
+    """Return whether a fragment, not a repetition, begins the next call after a complete one."""
     if fragment.id not in ("", call.id):
         return bool(fragment.name)
     if call.name and fragment.name not in ("", call.name):
@@ -143,9 +141,7 @@ def _parsed(text: str) -> object:
 
 
 def _packed(value: object) -> str:
-    """Return a text unchanged, null as "", any other value (arguments that were not packed) as
-    JSON.
-    """
+    """Return a text unchanged, null as "", any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value) if value else ""
 
 
@@ -172,9 +168,7 @@ MAX_THOUGHT_CHARS = 200_000  # given back beside the calls
 
 
 class Reported(Exception):
-    """The server reported a fault in its stream; `body` is its explanation. `early`: no part of a
-    reply came before it.
-    """
+    """The server reported a fault with this `body`. `early`: before any part of a reply."""
 
     def __init__(self, body: object, *, early: bool) -> None:
         super().__init__(body)

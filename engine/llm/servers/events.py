@@ -75,9 +75,7 @@ class _Reader:
             self._loose.append(line)
 
     def end(self) -> Iterator[Event]:
-        """Return the lines outside all fields: the complete answer of a server that did not
-        stream.
-        """
+        """Return the lines outside all fields: an answer that was not streamed."""
         try:
             found = json.loads("\n".join(self._loose) or "null")
         except ValueError:
@@ -86,9 +84,7 @@ class _Reader:
             yield found
 
     def _event(self, *, whole: bool) -> Iterator[Event]:
-        """Yield the event of the data so far. Unless `whole`, more lines of the event may
-        follow.
-        """
+        """Yield the event of the data so far; unless `whole`, more lines may follow."""
         if not whole and len(self._data) > 1:  # parsing at each line would take quadratic time
             return
         data = "\n".join(self._data).strip()
@@ -125,9 +121,7 @@ class OutOfBounds(Exception):
 
 
 async def chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield the body as it arrives. Raises OutOfBounds when it, or one of its lines, grows too
-    long.
-    """
+    """Yield the body as it arrives. Raises OutOfBounds if it or one of its lines is too long."""
     if response.headers.get("Content-Encoding", UNCOMPRESSED).lower() != UNCOMPRESSED:
         raise OutOfBounds
     most = longest_line = MAX_ANSWER_BYTES

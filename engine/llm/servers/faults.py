@@ -177,9 +177,7 @@ class ServerFaults:
 
 
 def own_words(body: object) -> str:
-    """Return a server's explanation of a fault, from a text, an object or a page, as plain text on
-    one line, cut short.
-    """
+    """Return a server's explanation of a fault as plain text on one line, cut short."""
     with suppress(ValueError, RecursionError):  # otherwise plain text
         body = json.loads(body) if isinstance(body, str) else body
     text = _said(body)

@@ -125,9 +125,7 @@ class Form:
         return request
 
     def learn(self, body: object, model: str, sent: Sent) -> bool:
-        """Change the form after a refusal; False = it is not about the form, or nothing is left to
-        change.
-        """
+        """Change the form after a refusal; return whether there was anything to change."""
         words = re.sub(rf"(?<!\w){re.escape(model.lower())}(?!\w)", "", complaint(body))
         if is_too_long(words):
             return self._shorten(words, sent)
@@ -187,9 +185,7 @@ def is_too_long(words: str) -> bool:
 
 
 def is_about_parsing(body: object) -> bool:
-    """Return whether a server could not parse the call that its model wrote: the next one may be
-    valid.
-    """
+    """Return whether a server could not parse its model's call; the next may be valid."""
     return bool(_PARSING.search(complaint(body)))
 
 

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, StillLoading
+from engine.llm.base import Deltas, GetState, LanguageModelInfo, Message, StillLoading
 from engine.llm.history import ChatMessage, too_long
 from engine.llm.servers.address import is_local
 from engine.llm.servers.client import Client, Refused
@@ -40,7 +40,7 @@ from engine.llm.servers.form import Form, Sent, is_about_parsing, is_too_long
 from engine.llm.servers.listing import MAX_NAME_CHARS, chat_models
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
-from engine.llm.tools.rounds import Piece
+from engine.llm.tools.rounds import Piece, Pieces
 from engine.llm.tools.toolbox import ToolCall, ToolSchema, schemas
 from engine.settings import LanguageModelSettings
 
@@ -128,9 +128,7 @@ class ServerModel:
         model = self._model or "the server's model"
         return LanguageModelInfo("server", f"{model} at {self._settings.address}")
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         prompt = self._settings.system_prompt
         remote = not is_local(self._settings.address)
         return rounds.reply(self.complete, self._skills, prompt, history, state, remote=remote)
@@ -140,9 +138,7 @@ class ServerModel:
         yield from ()
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Use these settings except for the address, which decides whether private text may be
-        sent.
-        """
+        """Use these settings, but the old address: it decides whether private text is sent."""
         self._settings = replace(settings, address=self._settings.address)
 
     def close(self) -> None:
@@ -151,7 +147,7 @@ class ServerModel:
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
-    ) -> Generator[Piece, None, None]:
+    ) -> Pieces:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         try:
             yield from self._accepted(messages, schemas() if tools is None else tools)
@@ -170,9 +166,7 @@ class ServerModel:
         except _NOT_CHAT as error:
             raise self._faults.garbled() from error
 
-    def _accepted(
-        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
-    ) -> Generator[Piece, None, None]:
+    def _accepted(self, messages: list[ChatMessage], tools: Sequence[ToolSchema]) -> Pieces:
         """Send the request in the form that the server accepts, as learned from its refusals."""
         attempts = _Attempts()
         while True:
@@ -187,9 +181,7 @@ class ServerModel:
                 return
 
     def _adapts(self, error: Refused | Reported, sent: Sent, attempts: "_Attempts") -> bool:
-        """Return whether another request can help: with another model, in another form, or the same
-        once more.
-        """
+        """Return whether another model, another form, or a repetition can help."""
         if not (error.early if isinstance(error, Reported) else error.status in _ABOUT_REQUEST):
             return False
         if not (self._settings.model or attempts.listed) and _is_model_gone(error):
@@ -204,7 +196,7 @@ class ServerModel:
             attempts.below = sent.dialogue
         return learned
 
-    def _name_model(self) -> Generator[Piece, None, None]:
+    def _name_model(self) -> Pieces:
         """If the settings name no model, choose the first chat model that the server lists."""
         if not self._model:
             listing = json.loads((yield from self._answered(self._client.models)))
@@ -215,7 +207,7 @@ class ServerModel:
                 raise ValueError("not a list of models")
             self._model = name[:MAX_NAME_CHARS]
 
-    def _request(self, sent: Sent) -> Generator[Piece, None, None]:
+    def _request(self, sent: Sent) -> Pieces:
         request = self._form.request(self._model, sent, self._settings)
         response = yield from self._answered(partial(self._client.chat, request))
         try:
@@ -224,9 +216,7 @@ class ServerModel:
             with suppress(OSError, httpx.HTTPError):
                 self._steps.finish(response.aclose())
 
-    def _pieces(
-        self, response: httpx.Response, *, offers_tools: bool
-    ) -> Generator[Piece, None, None]:
+    def _pieces(self, response: httpx.Response, *, offers_tools: bool) -> Pieces:
         """Yield text, thoughts and calls of one stream, which must end with a reason for ending."""
         completion = Completion(begins_thinking=self._begins_thinking, most=MAX_REPLY_CHARS)
         incoming = events(chunks(response))

@@ -113,9 +113,7 @@ def calculate(slots: Slots, _context: SkillContext) -> Answer | None:
 
 
 def _is_unclear(expression: str) -> bool:
-    """Return whether an expression mixes "and" (as &) with a product: "5 and 3 times 2" is 11 or
-    16.
-    """
+    """Return whether "and" (as &) stands beside a product: "5 and 3 times 2" is 11 or 16."""
     before = ""
     while before != expression:
         before, expression = expression, _VALUE.sub("0", expression)
@@ -162,9 +160,7 @@ def other_whole(before: Slots, now: Slots, _context: SkillContext) -> Slots | No
 
 
 def work_out(expression: str, said: str = "", currency: str = "") -> Answer | None:
-    """Return the value of an expression, together with the words of the question if those are
-    simple.
-    """
+    """Return the value of an expression, with the words of the question if those are simple."""
     try:
         value = _evaluate(expression)
     except ZeroDivisionError:

@@ -106,9 +106,7 @@ def set_volume(slots: Slots, _context: SkillContext) -> Answer:
 
 
 def set_volume_level(slots: Slots, context: SkillContext) -> Answer:
-    """Set the volume: "half"; a bare number up to ten, in tenths, as on most assistants; a larger
-    one, in percent.
-    """
+    """Set the volume: "half"; a number up to ten in tenths; a larger one in percent."""
     level = number(slots["level"])
     percent = level * (100 if level < 1 else LEVELS if level <= LEVELS else 1)
     lowers = _LOWER.search(sentence(context)) and level >= 1

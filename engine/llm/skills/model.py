@@ -11,8 +11,9 @@ from pathlib import Path
 
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import (
-    AssistantState,
     Delta,
+    Deltas,
+    GetState,
     LanguageModelInfo,
     Message,
     Role,
@@ -46,9 +47,7 @@ class Skills:
     def info(self) -> LanguageModelInfo:
         return LanguageModelInfo("skills", "built-in skills, no language model")
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         context = self.context(history, state)
         said = last_said(history)
         if not re.search(r"\w", said):
@@ -61,20 +60,14 @@ class Skills:
             answer = answers.answer(context, self._matcher, certain_only=False)
             yield from deltas(answer or answers.unknown(context))
 
-    def certain_answer(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Answer | None:
-        """Return the answer of a skill that is certainly meant. None = let a language model
-        answer.
-        """
+    def certain_answer(self, history: Sequence[Message], state: GetState) -> Answer | None:
+        """Return the answer of a skill that is certainly meant; None = ask the model."""
         context = self.context(history, state)
         if last_language(history) != ENGLISH:
             return answers.answer(context, self._matcher, certain_only=True)
         return self._matcher.answer(last_said(history), context, certain_only=True)
 
-    def context(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> SkillContext:
+    def context(self, history: Sequence[Message], state: GetState) -> SkillContext:
         return SkillContext(self._now, state, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:

@@ -30,9 +30,7 @@ _GIVES: dict[str, str] = {
 
 
 def needed(context: SkillContext) -> str:
-    """Return the reason why a question is not answered and the remedy, with an offer to fetch it
-    where possible.
-    """
+    """Return why a question is not answered, and where possible an offer of a model."""
     model = needed_model(context)
     if model is None:
         return f"{NEEDED}. Say: show the models." if page(context, "models") else f"{NEEDED}."
@@ -122,9 +120,7 @@ def size_text(megabytes: int) -> str:
 
 
 def ask(slots: Slots, context: SkillContext) -> Answer | None:
-    """Ask whether the likeliest meaning is right, unless its answer asks anyway; with `agreed`,
-    answer what was asked about.
-    """
+    """Ask whether the likeliest meaning is right; with `agreed`, answer it."""
     agreed = {name: value for name, value in slots.items() if name == "agreed"}
     if agreed:
         context = replace(context, history=_until_asked(context))

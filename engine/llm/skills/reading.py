@@ -86,9 +86,7 @@ def _file_name(said: str) -> str:
 
 
 def _locate(name: str, documents: Path) -> Path | str:
-    """Return the path of the file, or why it is not read: a full path as it is, any other only
-    inside the documents folder.
-    """
+    """Return the file of a full path, or inside the documents folder; else why it is not read."""
     if name.startswith(_NETWORK_PATH):
         return "I only read files on this computer."
     given = Path(name).expanduser()
@@ -117,9 +115,7 @@ def _in_documents(name: str, documents: Path) -> Path | None:
 
 
 def _plain(name: str) -> str:
-    """Return a name in a form for comparing by ear: "Shopping_list" and "shopping list" are the
-    same.
-    """
+    """Return a name for comparing by ear: "Shopping_list" is "shopping list"."""
     return re.sub(r"[\s_-]+", " ", name).casefold().strip()
 
 

@@ -292,9 +292,7 @@ def _said(verb: str, text: str, *, announced: bool) -> ExactWords | None:
 
 
 def _can_be_said(verb: str, text: str) -> bool:
-    """Return whether the words are to be said ("hello") and do not describe others ("the
-    alphabet").
-    """
+    """Return whether the words are to be said ("hello"), not described ("the alphabet")."""
     if _ELSEWHERE.match(text) or _asks_for_contents(text):
         return False
     determined = _DETERMINER.match(text)
@@ -304,9 +302,7 @@ def _can_be_said(verb: str, text: str) -> bool:
 
 
 def _asks_for_contents(text: str) -> bool:
-    """Return whether this describes words instead: "the alphabet", "a joke", "three nice
-    things".
-    """
+    """Return whether this describes words instead: "the alphabet", "a joke"."""
     if not _DETERMINER.match(text) or is_clause(text):
         return False
     return not _CONTENTS.isdisjoint(_words(_PREPOSITION.split(text, 1)[0]))

@@ -64,9 +64,7 @@ def convert(slots: Slots, _context: SkillContext) -> Answer | None:
 
 
 def measure(slots: Slots, context: SkillContext) -> Answer | None:
-    """Convert for a question, which is about something else if the units do not go together: "how
-    many bars in a minute".
-    """
+    """Convert for a question, unless it is another one: "how many bars in a minute"."""
     answer = convert(slots, context)
     return None if answer is None or answer.text.startswith(_CANNOT) else answer
 

@@ -54,9 +54,7 @@ def _kind_words() -> frozenset[str]:
 
 
 def choose_possessed(slots: Slots, context: SkillContext) -> Answer | None:
-    """Choose for "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to
-    a model.
-    """
+    """Choose for "use Clara's voice": a voice or a person's name, not "a pirate voice"."""
     said = slots["name"].strip(" .!?,\"'")
     wanted = said.removesuffix("'s").removesuffix("s'")
     if not is_name(wanted.lower()) or wanted.lower().startswith(_NO_NAME):
@@ -70,9 +68,7 @@ def choose_possessed(slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def next_voice(_slots: Slots, context: SkillContext, *, step: int = 1) -> Answer:
-    """Choose the voice after the current one, and after the last one the first; with `step` -1 the
-    one before.
-    """
+    """Choose the voice after the current one, in a circle; with `step` -1 the one before."""
     state = context.state()
     if len(state.voices) < 2:
         return Answer(NO_OTHER)
@@ -81,9 +77,7 @@ def next_voice(_slots: Slots, context: SkillContext, *, step: int = 1) -> Answer
 
 
 def previous_voice(_slots: Slots, context: SkillContext) -> Answer:
-    """Choose the voice that spoke before this one, or, if there was none, the one before it in the
-    list.
-    """
+    """Choose the voice that spoke before this one, or else the one before it in the list."""
     before = context.state().voice_before
     if before in context.state().voices:
         return _chosen(before)

@@ -18,8 +18,9 @@ from typing import Protocol, runtime_checkable
 
 from engine.errors import LanguageModelError
 from engine.llm.base import (
-    AssistantState,
     Delta,
+    Deltas,
+    GetState,
     Message,
     Retraction,
     StillLoading,
@@ -50,6 +51,7 @@ WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
 # A model streams pieces: text ("" means that it is still working), thoughts and calls.
 Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
+Pieces = Generator[Piece, None, None]
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
@@ -59,7 +61,7 @@ class Completer(Protocol):
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
-    ) -> Generator[Piece, None, None]:
+    ) -> Pieces:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         ...
 
@@ -69,10 +71,10 @@ def reply(
     skills: Skills,
     system_prompt: str,
     history: Sequence[Message],
-    state: Callable[[], AssistantState],
+    state: GetState,
     *,
     remote: bool = False,
-) -> Generator[Delta, None, None]:
+) -> Deltas:
     """Answer the last user message, by a skill if one is sure and by the model otherwise.
 
     `stream` starts one completion of the messages it gets; if it is `remote`, on another computer,
@@ -143,9 +145,7 @@ class _Rounds:
             yield TextDelta(text)
 
     def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
-        """Return a piece that is not text. StillLoading is reported once, and its time does not
-        count.
-        """
+        """Return a piece that is not text; StillLoading only once, and without its time."""
         if isinstance(piece, Retraction):
             self._said, self._text = False, ""
         if isinstance(piece, StillLoading):
@@ -155,9 +155,7 @@ class _Rounds:
         return piece
 
     def _check_time(self) -> None:
-        """Raise LanguageModelError if the model takes too long; every model yields several times a
-        second, so this runs often.
-        """
+        """Raise LanguageModelError if the model takes too long; called several times a second."""
         now = time.monotonic()
         if now - self._said_at > WITHOUT_TEXT_S:
             raise LanguageModelError(

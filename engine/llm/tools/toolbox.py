@@ -46,9 +46,7 @@ class ToolCall:
 
 
 def new_call_id() -> str:
-    """Return an id for a call without one: nine letters and digits, the only form Mistral
-    accepts.
-    """
+    """Return an id of nine letters and digits, the only form that Mistral accepts."""
     return secrets.token_hex(5)[:9]
 
 
@@ -117,9 +115,7 @@ def parsed_arguments(text: str) -> dict[str, Any] | None:
 
 
 def _arguments(text: str) -> Mapping[str, str] | None:
-    """Return the arguments as text; numbers and booleans are accepted, nested values and null are
-    not.
-    """
+    """Return the arguments as text, except for nested values and null."""
     arguments = parsed_arguments(text)
     if arguments is None:
         return None
@@ -161,9 +157,7 @@ _BEGINS_ARGUMENTS = re.compile(r"(?:json|code)?\s*[{(<]|\Z")
 
 
 def call_length(text: str) -> int:
-    """Return the length of the call at the beginning of `text`, with the fence around it; 0 = there
-    is none. Raises MoreNeeded.
-    """
+    """Return the length of the call that begins `text`, with its fence; 0 = none. MoreNeeded."""
     head = _HEAD.match(text)
     if head is None:
         return 0
@@ -191,9 +185,7 @@ def call_length(text: str) -> int:
 
 
 def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
-    """Return names and arguments of the calls in a JSON value. `marked`: the model marked it as a
-    call.
-    """
+    """Return the calls in a JSON value. `marked`: the model marked it as a call."""
     if isinstance(value, list):
         found = [calls_in(each, marked=marked) for each in value]
         return list(chain.from_iterable(found)) if all(found) else []

@@ -12,11 +12,11 @@ from engine.assets.catalogue import catalogue, find
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.messages.models import Origin, Presence, Recommendation
 from engine.models import listing, storage
-from engine.models.added import FILE, MOST, AddedModel, add, added, forget
 from engine.models.choice import changes, removal_text, remove
 from engine.models.listing import OWN_MB, SYSTEM_SHARE, Machine, entries, entry
 from engine.models.recommended import recommendation
 from engine.models.servers import ServedModel
+from engine.models.storage import FILE, MOST, AddedModel, add, added, forget
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import paths as kokoro

@@ -120,9 +120,7 @@ def feast_named(name: str) -> Feast | None:
 
 
 def span(text: str) -> relativedelta | None:
-    """Return the length of "3 weeks", "a month": whole days, weeks, months or years; None for
-    anything else.
-    """
+    """Return the length of "3 weeks", "a month"; None for anything but whole units."""
     match = _SPAN.match(text.strip())
     count = parse_number(match["count"]) if match else None
     if match is None or count is None or count < 0 or count != int(count) or count > MAX_DAYS:

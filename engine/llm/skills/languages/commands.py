@@ -250,9 +250,7 @@ def _rows(language: str) -> tuple[tuple[re.Pattern[str], dict[str, str]], ...]:
 
 @cache
 def _vocabulary(language: str) -> frozenset[str]:
-    """Return every word that commands consist of. A sentence with another word is about something
-    else: "sube el volumen de ventas".
-    """
+    """Return every word of commands; a sentence with another one is about something else."""
     texts = texts_of(language)
     patterns = [pattern.pattern for pattern, _ in _rows(language)]
     patterns += [_plain_pattern(texts[name]) for name in ("courtesy", "fillers", "reason", "frame")]

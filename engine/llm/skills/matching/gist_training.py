@@ -83,9 +83,7 @@ def trace() -> str:
 
 
 def learn(learnt_from: Sequence[Example]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return tensors and metadata of the file: a softmax regression whose steps get smaller
-    (Adagrad).
-    """
+    """Return tensors and metadata of a softmax regression with decreasing steps (Adagrad)."""
     seen = Counter(
         word for each in learnt_from if each.intent != NOTHING for word in set(each.words)
     )

@@ -50,9 +50,7 @@ class Templates(Generic[Sayable]):
         self._compiled = replace(lists, intents=intents)
 
     def matches(self, text: str) -> Iterator[tuple[Sayable, Slots]]:
-        """Yield the intents that match the entire text, with their slots, in order; at most
-        MAX_CANDIDATES.
-        """
+        """Yield up to MAX_CANDIDATES intents that match the entire text, in order."""
         head = text[:MAX_PATTERN_CHARS]
         found = recognize_all(head, self._compiled)
         for match, _ in zip(found, range(MAX_CANDIDATES), strict=False):

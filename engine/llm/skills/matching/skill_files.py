@@ -110,9 +110,7 @@ def _read(file: Path, folder: Path, package: str) -> Skill:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # no types
-    """The safe loader, where possible the one in C (ten times as fast); a key that is there twice
-    is an error.
-    """
+    """The safe loader, in C where possible (ten times as fast); refuses a repeated key."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
@@ -169,9 +167,7 @@ def _follow_ups(tables: object, function: Callable[[str], Any]) -> Iterator[Foll
 
 
 def _responder(entry: dict[str, Any], function: Callable[[str], Responder]) -> Responder:
-    """Takes out of an entry what it answers with: a function and constant slots for it, answers, or
-    both.
-    """
+    """Remove a function, its constant slots and answers from an entry; return their responder."""
     respond, constants = entry.pop("respond", ""), entry.pop("slots", {})
     answers = (*entry.pop("answers", ()), *filter(None, [entry.pop("answer", "")]))
     if respond:

@@ -69,9 +69,7 @@ def wake(slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def move_alarm(slots: Slots, context: SkillContext) -> Answer | None:
-    """Set an alarm in the place of the newest; if the alarm to move is named, it must be the only
-    one.
-    """
+    """Set an alarm in the place of the newest; a named alarm must be the only one."""
     alarms, answer = running(context, TimerKind.ALARM), set_alarm(slots, context)
     if answer is not None and "after" not in slots and len(alarms) != 1:
         return None if alarms else Answer("There is no alarm set.")
@@ -94,9 +92,7 @@ def put_alarm_off(slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def another_moment(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
-    """Return another time of the same half of the day, or the missing part of the time: "in the
-    evening", "half past".
-    """
+    """Return another time of the same half of the day, or the missing part: "half past"."""
     said, answer = now["moment"], last_answer(context)
     half = [f"{said} {each.lower()}" for each in ("AM", "PM") if f" {each}" in answer]
     both = (f"{before['moment']} {said}", f"{said} {before['moment']}")
@@ -203,9 +199,7 @@ def ask_when(slots: Slots, _context: SkillContext) -> Answer | None:
 
 
 def ask_when_about(slots: Slots, context: SkillContext) -> Answer | None:
-    """Ask for the time of "remind me about the meeting [on friday]"; "about that" is left to a
-    model.
-    """
+    """Ask for the time of "remind me about the meeting", but not of "about that"."""
     if answer := remind_of_errand({"errand": _about(slots["matter"])}, context):
         return answer
     mine = _MINE.search(slots["matter"]) and is_name(slots["matter"])

@@ -72,9 +72,7 @@ def start_named(slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def start_several(slots: Slots, context: SkillContext) -> Answer | None:
-    """Set a timer for each duration of "5 and 10 minutes"; the last unit counts for those without
-    one.
-    """
+    """Set a timer for each duration of "5 and 10 minutes", with the last unit for all."""
     said = _ENUMERATED.split(slots["durations"].strip())
     unit = _UNIT.search(said[-1])
     lengths = [f"{each} {unit[1]}" if unit and each.isdigit() else each for each in said]
@@ -282,9 +280,7 @@ def snooze_usual(_slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def ring_wish(said: str, state: AssistantState) -> CancelTimers | ExtendTimers | None:
-    """Return the request for a ringing timer; None if none rings, or the text says something
-    else.
-    """
+    """Return the request for a ringing timer; None if none rings, or for other words."""
     if not any(timer.rings for timer in state.timers):
         return None
     asked = wished(said, _NAMES, state)

@@ -53,9 +53,7 @@ def running(context: SkillContext, kind: TimerKind = TimerKind.TIMER) -> tuple[T
 
 
 def meant(slots: Slots, context: SkillContext) -> tuple[Timer, ...] | Answer:
-    """Return the timers that are meant; if there is none or it is not clear, the answer to give
-    instead.
-    """
+    """Return the timers that are meant, or else the answer to give instead."""
     timers = running(context)
     said = slots.get("label", "").strip()
     if not timers:

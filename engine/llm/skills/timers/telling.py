@@ -19,9 +19,7 @@ from engine.messages.timers import TimerKind
 
 
 def tell_remaining(slots: Slots, context: SkillContext) -> Answer:
-    """Return the remaining time of the named timer, or of all; without a timer, list alarms and
-    reminders.
-    """
+    """Tell the remaining time of the named timer or all; without one, alarms and reminders."""
     timers = running(context)
     label = clean_label(slots.get("label", ""))
     if not timers:
