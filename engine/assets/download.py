@@ -108,8 +108,12 @@ def _partial(wanted: Download) -> Path:
 
 def _receive(wanted: Download, stream: IO[bytes]) -> None:
     """Append to `stream` until the file is complete. SourceError."""
+    import httpx
+
     failed, received = 0, False
-    with _client(wanted.target.name) as client:
+    with translate_environment_errors(wanted.target.name):
+        client = httpx.Client(follow_redirects=True, timeout=SILENCE_S)
+    with client:
         while True:
             begun = stream.seek(0, os.SEEK_END)
             try:
@@ -121,7 +125,10 @@ def _receive(wanted: Download, stream: IO[bytes]) -> None:
                 failed = 0 if progressed else failed + 1
                 if failed >= TRIES or not (received or interruption.busy):
                     raise
-                _wait(wanted, stream, interruption.wait_s or 2.0**failed)
+                wait_s = min(interruption.wait_s or 2.0**failed, LONGEST_WAIT_S)
+                for _ in range(round(wait_s / WAIT_STEP_S)):
+                    wanted.step(stream.tell(), 0)
+                    wanted.pause(WAIT_STEP_S)
 
 
 def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -> None:
@@ -155,12 +162,6 @@ def _check_size(wanted: Download, size: int) -> None:
         )
 
 
-def _wait(wanted: Download, stream: IO[bytes], wait_s: float) -> None:
-    for _ in range(round(min(wait_s, LONGEST_WAIT_S) / WAIT_STEP_S)):
-        wanted.step(stream.tell(), 0)
-        wanted.pause(WAIT_STEP_S)
-
-
 # ---------------------------------------------------------------------- errors
 
 
@@ -174,13 +175,6 @@ class _Interruption(SourceError):
         super().__init__(message, hint=hint, **values)
         self.busy = busy
         self.wait_s = wait_s
-
-
-def _client(name: str) -> "httpx.Client":
-    import httpx
-
-    with translate_environment_errors(name):
-        return httpx.Client(follow_redirects=True, timeout=SILENCE_S)
 
 
 @contextmanager

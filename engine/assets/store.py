@@ -122,7 +122,11 @@ class Store:
             missing = self.missing(asset)
             try:
                 for file in missing:
-                    self._fetch_file(asset, file, partial(_step, file, show, cancelled))
+                    url, digest, revision = _locate(asset, file, self._endpoint)
+                    step = partial(_step, file, show, cancelled)
+                    guards = (self._check_space, step, self._pause)
+                    fetch(Download(url, folder / file.path, digest, file.most_bytes, *guards))
+                    self._pin(asset, file, revision)
             except SourceError as refusal:
                 if not all(file.members for file in missing):
                     raise
@@ -176,12 +180,6 @@ class Store:
                 folder=self.path(asset),
                 error=error.strerror or error,
             ) from error
-
-    def _fetch_file(self, asset: Asset, file: AssetFile, step: Callable[[int, int], None]) -> None:
-        url, digest, revision = _locate(asset, file, self._endpoint)
-        target, limit = self.path(asset) / file.path, file.most_bytes
-        fetch(Download(url, target, digest, limit, self._check_space, step, self._pause))
-        self._pin(asset, file, revision)
 
     def _fetch_packed(
         self,

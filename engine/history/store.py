@@ -65,7 +65,10 @@ class Store:
         self.file: Identity | None = None
         try:
             with translate_errors(path):
-                _make(path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # Private while it is empty; SQLite's own files copy its mode.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+                path.chmod(0o600)
                 self.file = identity(path)
                 self._database = schema.connect(str(path))
         except Damaged as fault:
@@ -258,13 +261,6 @@ def _title(row: sqlite3.Row, most: int) -> str:
     return shorten(str(row["title"]) or subject(questions) or questions[0], most)
 
 
-def _make(path: Path) -> None:
-    """Create the file for its owner alone while it is empty; SQLite's own files copy its mode."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    path.chmod(0o600)
-
-
 def _time(text: object) -> datetime:
     """Parse a time. An invalid one becomes the beginning of 1970."""
     try:
@@ -318,13 +314,9 @@ def write_all(store: Store, path: Path) -> int:
     ids = store.ids()
     if not ids:
         raise InvalidInput("No conversation was kept.", hint="Turn on keeping them first.")
-    write_texts(path, _as_json(store, ids) if suffix == ".json" else _as_text(store, ids, suffix))
+    texts = (f"{_WRITERS[suffix](store.read(each))}\n" for each in ids)
+    write_texts(path, _as_json(store, ids) if suffix == ".json" else texts)
     return len(ids)
-
-
-def _as_text(store: Store, ids: tuple[int, ...], suffix: str) -> Iterator[str]:
-    for each in ids:
-        yield _WRITERS[suffix](store.read(each)) + "\n"
 
 
 def _as_json(store: Store, ids: tuple[int, ...]) -> Iterator[str]:

@@ -6,10 +6,9 @@ that 'auto' resolves to is chosen as 'auto', so a measurement can still change i
 stay, and only files that this program fetched are deleted.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from engine import settings_file
 from engine.asr import pick as ears
@@ -44,8 +43,14 @@ def changes(entry: ModelEntry) -> Changes:
             name=entry.title,
             command=f"rubato models get {entry.name}",
         )
-    of_kind = _BY_KIND.get(entry.kind, _voice)  # the setting refuses a part of a voice
-    return of_kind(entry)
+    if entry.kind == ModelKind.RECOGNISER:
+        return _recogniser(entry)
+    if entry.kind == ModelKind.LANGUAGE_MODEL:
+        return _language_model(entry)
+    # The setting refuses a part of a voice.
+    automatic = speech.choose(SpeechSettings()).synthesiser
+    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
+    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
 
 
 def _recogniser(entry: ModelEntry) -> Changes:
@@ -70,32 +75,12 @@ def _language_model(entry: ModelEntry) -> Changes:
     return ((engine, "llama"), (model, str(usable_path(asset, default_store()))))
 
 
-def _voice(entry: ModelEntry) -> Changes:
-    automatic = speech.choose(SpeechSettings()).synthesiser
-    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
-    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
-
-
-_BY_KIND: Final[dict[str, Callable[[ModelEntry], Changes]]] = {
-    ModelKind.RECOGNISER: _recogniser,
-    ModelKind.LANGUAGE_MODEL: _language_model,
-}
-_ANOTHER: Final[dict[str, str]] = {  # by kind of model
-    ModelKind.RECOGNISER: Translatable("Use another recogniser first, then remove this model."),
-    ModelKind.LANGUAGE_MODEL: Translatable(
-        "Use another language model first, then remove this one."
-    ),
-}
-# also for a part of a voice
-_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove this model.")
-
-
 def remove(entry: ModelEntry) -> int:
     """Remove a model; return the bytes freed. InvalidInput if it must stay, AssetError."""
     if entry.in_use:
         raise InvalidInput(
             "{name} is in use, so it stays.",
-            hint=_ANOTHER.get(entry.kind, _ANOTHER_VOICE),
+            hint="Use another model of its kind first, then remove this one.",
             name=entry.title,
         )
     match entry.origin:

@@ -45,9 +45,12 @@ class Client:
 
     def __init__(self, settings: LanguageModelSettings) -> None:
         parts = parts_of(settings.address)
-        tls = _tls() if parts.scheme == "https" else _no_tls()
+        # Without TLS, trust no certificate and read no file.
+        plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        tls = _tls() if parts.scheme == "https" else plain
         proxy = _proxy_for(settings.address)
-        self.proxy = _without_password(proxy)
+        scheme, mark, rest = proxy.partition("://")
+        self.proxy = f"{scheme}{mark}{rest.rpartition('@')[2]}"
         self._root = settings.address.rstrip("/")
         headers = {"User-Agent": "rubato", "Accept-Encoding": UNCOMPRESSED}
         if key := _key(settings.key_variable):
@@ -108,11 +111,6 @@ class Client:
         raise Refused(response.status_code, body, response.headers)
 
 
-def _no_tls() -> ssl.SSLContext:
-    """Return a context for addresses without TLS: it trusts no certificate and reads no file."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
 def _tls() -> ssl.SSLContext:
     """Return a context that trusts SSL_CERT_FILE and SSL_CERT_DIR if set, else certifi and the
     system. SSLKEYLOGFILE is not used, unlike in ssl.create_default_context().
@@ -151,11 +149,6 @@ def _proxy(address: str) -> httpx.Proxy | None:
     parts = urlsplit(address)
     _ = parts.port  # raises above 65535, which httpx does not notice
     return httpx.Proxy(address, ssl_context=_tls() if parts.scheme == "https" else None)
-
-
-def _without_password(proxy: str) -> str:
-    scheme, mark, rest = proxy.partition("://")
-    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
 
 
 def _key(variable: str) -> str:

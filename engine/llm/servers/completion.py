@@ -2,7 +2,7 @@
 
 Invariant: pure. A completion is complete when the server says so in any known way: a reason for
 ending, the last event of the stream after a reply, or the mark that ends the model's turn. Any JSON
-of a server becomes a chunk; fields of an unknown form are ignored. Each call of the model is
+of a server can be handled; fields of an unknown form are ignored. Each call of the model is
 returned once, even if its name and id are in each fragment, it is delivered twice, or parallel
 calls have the same index and no id.
 """
@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from engine.characters import WholeCharacters, join_surrogates
@@ -148,22 +149,6 @@ def _packed(value: object) -> str:
 # The standard has no field for thoughts: DeepSeek, llama-server and vLLM write the first, Ollama
 # and OpenRouter the second.
 THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_details")
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """The content of one event: text and thoughts, fragments of calls, whether it holds any part
-    of a reply (`is_reply`), and whether the reply ends with a reason (`finished`). `thoughts` are
-    the fields of thoughts as the server wrote them.
-    """
-
-    pieces: tuple[str | ThoughtDelta, ...] = ()
-    calls: tuple[Mapping[str, Any], ...] = ()
-    thoughts: Mapping[str, Any] = field(default_factory=dict)
-    is_reply: bool = False
-    finished: bool = False
-
-
 MAX_THOUGHT_CHARS = 200_000  # given back beside the calls
 
 
@@ -209,13 +194,34 @@ class Completion:
         """Handle an event. Raises Reported."""
         if event.get("error"):
             raise Reported(event["error"], early=not self.is_reply)
-        found = chunk(event)
-        self.is_reply = self.is_reply or found.is_reply
-        self._finished = self._finished or found.finished or (DONE in event and self.is_reply)
-        self.grew = bool(found.pieces or found.calls)
-        self._parts.add(found.calls)
-        self._keep(found.thoughts)
-        for piece in found.pieces:
+        choice, self.grew = _first_choice(event), False
+        if choice is not None:
+            self.is_reply = True
+            delta = choice.get("delta") or choice.get("message") or {}
+            yield from self._grow(delta if isinstance(delta, Mapping) else {"content": delta})
+            reason = choice.get("finish_reason")
+            self._finished = self._finished or (isinstance(reason, str) and bool(reason))
+        self._finished = self._finished or (DONE in event and self.is_reply)
+
+    def _grow(self, delta: Mapping[str, Any]) -> Iterator[Piece]:
+        calls = delta.get("tool_calls")
+        calls = [calls] if isinstance(calls, Mapping) else calls or ()
+        fragments = [each for each in calls if isinstance(each, Mapping)]
+        if isinstance(delta.get("function_call"), Mapping):  # the name before there were tools
+            fragments.append({"function": delta["function_call"]})
+        self._parts.add(fragments)
+        # Join the fields of thoughts, which some servers want back beside the calls.
+        for name in THOUGHTS:
+            value = delta.get(name)
+            if isinstance(value, str | list):
+                so_far = self._thoughts.get(name, value[:0])
+                if type(so_far) is type(value):
+                    self._thoughts[name] = (so_far + value)[:MAX_THOUGHT_CHARS]
+        thoughts = filter(None, (_text(delta.get(name)) for name in THOUGHTS))
+        pieces: list[str | ThoughtDelta] = [ThoughtDelta(each) for each in islice(thoughts, 1)]
+        pieces += (*_pieces(delta.get("content")), *_pieces(delta.get("refusal")))
+        self.grew = bool(pieces or fragments)
+        for piece in pieces:
             yield from self._piece(piece)
 
     def end(self) -> Iterator[Piece]:
@@ -225,13 +231,6 @@ class Completion:
         thoughts = {name: each for name, each in self._thoughts.items() if each}
         for number, call in enumerate(self._parts.calls()):
             yield call if number else replace(call, thoughts=thoughts)
-
-    def _keep(self, thoughts: Mapping[str, Any]) -> None:
-        """Join the fields of thoughts, which some servers want back beside the calls."""
-        for name, value in thoughts.items():
-            so_far = self._thoughts.get(name, value[:0])
-            if type(so_far) is type(value):
-                self._thoughts[name] = (so_far + value)[:MAX_THOUGHT_CHARS]
 
     def _piece(self, piece: str | ThoughtDelta) -> Iterator[Piece]:
         room = max(0, self._room)
@@ -243,32 +242,13 @@ class Completion:
             yield from self._splitter.feed(self._text.push(piece[:room]))
 
 
-def chunk(event: Mapping[str, Any]) -> Chunk:
-    """Return the first choice of an event; usage and keep-alive events have none."""
+def _first_choice(event: Event) -> Mapping[str, Any] | None:
+    """Return the first choice of an event; None for usage and keep-alive events."""
     choices = event.get("choices")
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, Mapping) and not choice.get("index"):
-            return _chunk(choice)
-    return Chunk()
-
-
-def _chunk(choice: Mapping[str, Any]) -> Chunk:
-    delta = choice.get("delta") or choice.get("message") or {}
-    if not isinstance(delta, Mapping):
-        delta = {"content": delta}
-    thoughts = (_text(delta.get(name)) for name in THOUGHTS)
-    thought = next(filter(None, thoughts), "")
-    content = [*_pieces(delta.get("content")), *_pieces(delta.get("refusal"))]
-    pieces = [ThoughtDelta(thought), *content] if thought else content
-    calls = delta.get("tool_calls")
-    calls = [calls] if isinstance(calls, Mapping) else calls
-    fragments = [each for each in calls if isinstance(each, Mapping)] if calls else []
-    if isinstance(delta.get("function_call"), Mapping):  # the name before there were tools
-        fragments.append({"function": delta["function_call"]})
-    kept = {name: delta[name] for name in THOUGHTS if isinstance(delta.get(name), str | list)}
-    reason = choice.get("finish_reason")
-    finished = isinstance(reason, str) and bool(reason)
-    return Chunk(tuple(pieces), tuple(fragments), kept, True, finished)
+            return choice
+    return None
 
 
 def _pieces(content: object) -> Iterator[str | ThoughtDelta]:

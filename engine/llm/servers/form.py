@@ -65,11 +65,6 @@ class Sent:
         """The number of messages before the question, without the system prompt."""
         return _dialogue(self.messages)
 
-    @property
-    def is_least(self) -> bool:
-        """True if it is as short as possible."""
-        return not self.tools and self.dialogue == 0
-
 
 @dataclass
 class Form:
@@ -135,7 +130,7 @@ class Form:
         return bool(refused)
 
     def _shorten(self, words: str, sent: Sent) -> bool:
-        if sent.is_least:
+        if not sent.tools and sent.dialogue == 0:  # it is as short as possible
             return False
         numbers = sorted({int(each) for each in re.findall(r"\d{2,9}", words.replace(",", ""))})
         share = numbers[-2] / numbers[-1] if len(numbers) > 1 else UNKNOWN_CUT
@@ -160,7 +155,8 @@ class Form:
 def _refused(words: str, sent: Sent) -> Iterator[set[str]]:
     """Yield the fields, each perhaps with others of its kind, that a complaint may be about."""
     lacks = bool(re.search(_LACKS, words))
-    used = {name for message in sent.messages for name in _names(message)}
+    calls = [call for each in sent.messages for call in each.get("tool_calls", ())]
+    used = {name for each in (*sent.messages, *calls) for name in each}
     yield {each for each in used & _FIELDS if lacks and re.search(rf"{_PREFIX}{each}\b", words)}
     yield {"temperature"} if "temperature" in words else set()
     has_system = sent.messages[0]["role"] == "system"
@@ -211,7 +207,3 @@ def _question(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Return the system prompt, the question, and the messages after it."""
     head = [each for each in messages[:1] if each["role"] == "system"]
     return [*head, *messages[max(len(head), _question_at(messages)) :]]
-
-
-def _names(message: ChatMessage) -> set[str]:
-    return {*message, *(name for call in message.get("tool_calls", ()) for name in call)}

@@ -184,7 +184,10 @@ class ServerModel:
         """Return whether another model, another form, or a repetition can help."""
         if not (error.early if isinstance(error, Reported) else error.status in _ABOUT_REQUEST):
             return False
-        if not (self._settings.model or attempts.listed) and _is_model_gone(error):
+        words = complaint(error.body)
+        is_404 = isinstance(error, Refused) and error.status == 404
+        is_gone = is_404 or _NO_SUCH_MODEL.search(words)
+        if is_gone and not (self._settings.model or attempts.listed):
             attempts.listed, self._model = True, ""
             return True
         if not attempts.repeated and is_about_parsing(error.body):
@@ -301,9 +304,3 @@ def _drop_unoffered(pieces: Iterable[Piece], *, offers_tools: bool) -> Iterator[
 async def _next(incoming: AsyncIterator[Event]) -> Event | None:
     """The next event; None at the end."""
     return await anext(incoming, None)
-
-
-def _is_model_gone(error: Refused | Reported) -> bool:
-    words = complaint(error.body)
-    is_404 = isinstance(error, Refused) and error.status == 404
-    return is_404 or bool(_NO_SUCH_MODEL.search(words))

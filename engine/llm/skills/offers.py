@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.llm.base import Action, Message, Role
-from engine.llm.skills.matching.gist import Meaning, meanings
+from engine.llm.skills.matching.gist import meanings
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
 from engine.llm.skills.matching.repertoire import repertoire
 from engine.llm.skills.voices import kind_name
@@ -125,10 +125,17 @@ def ask(slots: Slots, context: SkillContext) -> Answer | None:
     if agreed:
         context = replace(context, history=_until_asked(context))
     for meaning in meanings(sentence(context), context.state().voices):
-        answer = _answer(meaning, agreed, context)
+        respond = next(
+            intent.respond for intent in repertoire().intents if intent.name == meaning.intent
+        )
+        answer = respond({**meaning.slots, **agreed}, context)
         if answer is not None:
             unasked = answer.text == NO_WINDOW or (not answer.actions and answer.text.endswith("?"))
-            return answer if agreed or unasked else Answer(_question(meaning))
+            if agreed or unasked:
+                return answer
+            values = {"kinds": kind_name(meaning.slots), **meaning.slots}
+            asked = table("skills", "clarification.toml")[meaning.intent].format_map(values)
+            return Answer(f"{ASKS} {asked}?")
     return None
 
 
@@ -142,15 +149,3 @@ def _until_asked(context: SkillContext) -> Sequence[Message]:
     while len(history) > 2 and history[-2].text == asked:
         history = history[:-2]
     return history
-
-
-def _answer(meaning: Meaning, agreed: Slots, context: SkillContext) -> Answer | None:
-    respond = next(
-        intent.respond for intent in repertoire().intents if intent.name == meaning.intent
-    )
-    return respond({**meaning.slots, **agreed}, context)
-
-
-def _question(meaning: Meaning) -> str:
-    values = {"kinds": kind_name(meaning.slots), **meaning.slots}
-    return f"{ASKS} {table('skills', 'clarification.toml')[meaning.intent].format_map(values)}?"

@@ -6,7 +6,6 @@ from.
 
 import difflib
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
@@ -126,9 +125,9 @@ def _kinds(slots: Slots) -> tuple[str, ...]:
 
 
 def _voices_of(kinds: tuple[str, ...], here: AssistantState) -> tuple[str, ...]:
-    """Return the voices whose description has all these words, or one of their alternatives."""
+    """Return the voices whose description has all these words, or the nearest alternatives."""
     about = {name: f" {text} ".replace(",", " ") for name, text in (here.about or {}).items()}
-    for options in _alternatives(kinds):
+    for options in product(*(kind.split("/") for kind in kinds)):
         found = tuple(
             name
             for name in here.voices
@@ -137,11 +136,6 @@ def _voices_of(kinds: tuple[str, ...], here: AssistantState) -> tuple[str, ...]:
         if found:
             return found
     return ()
-
-
-def _alternatives(kinds: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Return each kind as it was said, or the nearest that a description may have instead."""
-    return product(*(tuple(kind.split("/")) for kind in kinds))
 
 
 def _named(kinds: tuple[str, ...]) -> str:
@@ -188,13 +182,13 @@ def _closest(wanted: str, voices: tuple[str, ...]) -> str | None:
         return min(beginnings, key=len)
     if len(wanted.split()) > 1:  # "let Anna know"
         return None
-    near = [voice for name, voice in by_folded.items() if _is_near(folded, name)]
+    near = [
+        voice
+        for name, voice in by_folded.items()
+        if difflib.SequenceMatcher(None, _heard(folded), _heard(name)).ratio() >= CLOSE_ENOUGH
+        and (folded[0] == name[0] or {folded[0], name[0]} == {"c", "k"})
+    ]
     return near[0] if len(near) == 1 else None
-
-
-def _is_near(said: str, name: str) -> bool:
-    alike = difflib.SequenceMatcher(None, _heard(said), _heard(name)).ratio() >= CLOSE_ENOUGH
-    return alike and (said[0] == name[0] or said[0] + name[0] in ("ck", "kc"))
 
 
 def _heard(name: str) -> str:

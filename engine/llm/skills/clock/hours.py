@@ -32,7 +32,8 @@ _PART = (
     r"this morning|this afternoon|this evening|tonight)"
 )
 _WHEN = re.compile(rf"^(?:(?P<part>{_PART}) )?(?:at )?(?P<time>.+?)(?: (?P<part_after>{_PART}))?$")
-_DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening|night)\b")
+_DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening)\b")
+_NIGHT = re.compile(r"\b(tomorrow|today|\w+day) night\b")
 _FACE = re.compile(
     r"^(?P<hour>\d{1,2})(?:[: ]?(?P<minute>\d{2}))?(?: o'? ?clock)?(?: (?P<half>[ap]m))?$"
 )
@@ -104,7 +105,8 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
     """
     if len(text.split()) > MAX_WORDS:
         return None
-    text = _BRITISH_HALF.sub("half past ", _DAYTIME.sub(_daytime, text.strip()))
+    text = _NIGHT.sub(r"\1 at night", _DAYTIME.sub(r"\1 in the \2", text.strip()))
+    text = _BRITISH_HALF.sub("half past ", text)
     for day, rest in _readings(text.split(), now):
         match = _WHEN.match(rest)
         if match is None or (match["part"] and match["part_after"]):
@@ -155,11 +157,6 @@ def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, st
             rest = " ".join((*words[:start], *words[end:]))
             if rest and day is not None and day >= now.date():
                 yield day, rest
-
-
-def _daytime(match: re.Match[str]) -> str:
-    part = "at night" if match[2] == "night" else f"in the {match[2]}"
-    return f"{match[1]} {part}"
 
 
 def clock_face(hour: int, minute: int) -> str:

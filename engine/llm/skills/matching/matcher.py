@@ -90,7 +90,8 @@ class Matcher:
         """Return the meaning of the text as a follow-up, or else on its own; None when no skill
         understands it. The text without "um" and the like is tried first.
         """
-        spoken = (self._interpret(each, context, certain_only) for each in _versions(text))
+        versions = dict.fromkeys((without_fillers(text), text))
+        spoken = (self._interpret(each, context, certain_only) for each in versions)
         return next(filter(None, spoken), None)
 
     def _interpret(
@@ -207,14 +208,6 @@ class Matcher:
         free = [name for name in slots if name in self._fits]
         several = bool(free) and has_several_sentences(without_fillers(sentence(context)))
         return not several and all(self._fits[name](slots[name]) for name in free)
-
-
-def _versions(text: str) -> Iterator[str]:
-    """Yield the text without fillers and, if that differs, the unchanged text."""
-    spoken = without_fillers(text)
-    yield spoken
-    if spoken != text:
-        yield text
 
 
 @lru_cache(maxsize=1)
