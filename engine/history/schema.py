@@ -53,9 +53,7 @@ _INDEXED = {"turn": ("said", "reply"), "conversation": ("title",)}
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """Open the file, with current tables. HistoryError if a newer program made the file or SQLite
-    has no FTS5; sqlite3.Error otherwise.
-    """
+    """Open the file. HistoryError if a newer program made it or FTS5 is missing; sqlite3.Error."""
     # One thread at a time, but not always the same: the thread that joins another closes its
     # database.
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)

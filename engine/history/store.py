@@ -146,9 +146,7 @@ class Store:
         return removed
 
     def remove_before(self, at: float, besides: int | None = None) -> int:
-        """Delete the conversations without a new turn since `at` (seconds since 1970), except
-        `besides`. Return their number.
-        """
+        """Delete conversations without a turn since `at`, except `besides`; return their number."""
         with translate_errors(self.path):
             old = self._database.execute(
                 "SELECT id FROM conversation WHERE last < ? AND id IS NOT ?", (at, besides)
@@ -297,9 +295,7 @@ SUFFIXES = (*_WRITERS, ".json")
 
 
 def write_all(store: Store, path: Path) -> int:
-    """Write all conversations in the format of the suffix; return how many. InvalidInput for an
-    unknown suffix, if nothing was saved, or if the file cannot be written.
-    """
+    """Write all conversations in the format of the suffix; return how many. InvalidInput."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InvalidInput(

@@ -227,24 +227,19 @@ class LanguageModel(Protocol):
     def info(self) -> LanguageModelInfo: ...
 
     def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
-        """Answer the last user message. `state` is called only when a skill needs it.
-
-        Raises LanguageModelError at any point of the iteration; the next reply works.
+        """Answer the last user message. `state` is called only when a skill needs it. Raises
+        LanguageModelError at any point of the iteration; the next reply works.
         """
         ...
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Prepare for the user's next words after `history`, a small slice per step; closing it
-        keeps the work done so far. Models that gain nothing from this yield nothing.
-
-        Raises LanguageModelError, which the next reply would raise too.
+        keeps the work done so far. Raises LanguageModelError, which the next reply would raise too.
         """
         ...
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Use the system prompt and temperature of these settings from the next reply on; they name
-        the model that is already loaded.
-        """
+        """Use the prompt and temperature of these settings, which name the same model."""
         ...
 
     def close(self) -> None: ...

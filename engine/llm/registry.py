@@ -17,10 +17,8 @@ NAMES = ("skills", "llama", "server")
 
 
 def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
-    """Load the language model of the settings ('server' connects at its first reply).
-
-    Raises ModelError if the name is unknown, a library or file is missing, or the model does not
-    load; and the exceptions of `progress`.
+    """Load the language model of the settings ('server' connects at its first reply). Raises
+    ModelError, and the exceptions of `progress`.
     """
     if settings.engine not in NAMES:
         raise ModelError(

@@ -151,9 +151,7 @@ class ModelLibrary:
         )
 
     def fetch(self, name: str, show: Show) -> tuple[Path, ...]:
-        """Fetch a model and everything it needs; `show` gets file, bytes done and in total. Return
-        their folders. InvalidInput, AssetError.
-        """
+        """Fetch a model and its needs; return their folders. InvalidInput, AssetError."""
         return storage.fetch(name, show)
 
     def verify(self, name: str, show: Show) -> tuple[str, ...]:
@@ -167,10 +165,8 @@ class ModelLibrary:
         return Removed(freed, removal_text(chosen, freed))
 
     def use(self, name: str) -> Changes:
-        """Write the choice of a model to the settings file; it applies from the next start.
-
-        InvalidInput if the name is unknown or the model cannot be used, SettingsError if the file
-        cannot be written.
+        """Write the choice of a model to the settings file, for the next start. InvalidInput,
+        SettingsError.
         """
         served = find_served() if name.split("/")[0] in PORTS else ()
         chosen = changes(listing.entry(self._named(name), self._settings, served))

@@ -120,9 +120,8 @@ def _read(folder: Path) -> tuple[AddedModel, ...]:
 
 
 def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
-    """Add a GGUF file, a Whisper folder, or a folder's GGUF files to the list; return the entries.
-
-    InvalidInput for anything else, SettingsError if the list cannot be saved.
+    """Add a GGUF file, a Whisper folder, or a folder's GGUF files; return the entries. InvalidInput
+    for anything else, SettingsError if the list cannot be saved.
     """
     found = _find_models(path.expanduser().absolute())
     known = [each for each in added(folder) if each not in found]

@@ -125,9 +125,8 @@ def value_of(settings: Settings, key: str) -> Value:
 
 
 def change(settings: S, key: str, value: Value) -> S:
-    """Return settings with one value changed. InvalidInput if the key or the value is not allowed.
-
-    A whole number is converted for a setting that holds a fraction; nothing else is converted.
+    """Return settings with one value changed, a whole number as a fraction where one is needed.
+    InvalidInput if the key or the value is not allowed.
     """
     setting = setting_of(settings, key)
     try:

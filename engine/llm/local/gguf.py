@@ -70,11 +70,8 @@ class LoadWatch:
 
 
 def watched_llama(watch: LoadWatch) -> "type[Llama]":
-    """Return a subclass of llama_cpp.Llama whose constructor reports to this watch while it loads
-    the file.
-
-    The wrapper creates the loading parameters inside its constructor; they get llama.cpp's callback
-    at the moment they are assigned.
+    """Return a subclass of Llama whose constructor reports to this watch while it loads the file:
+    its loading parameters get llama.cpp's callback when they are assigned.
     """
     import llama_cpp
 

@@ -235,10 +235,7 @@ class LlamaModel:
 
 
 def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) -> LlamaModel:
-    """Load the file named in the settings; a new file is tried first.
-
-    Raises ModelError naming the file, and the exceptions of `progress`.
-    """
+    """Load the file of the settings, a new one after a trial. ModelError; those of `progress`."""
     try:
         # Imported here: an optional extra, compiled on installation.
         import llama_cpp
@@ -355,9 +352,7 @@ def _common_prefix(cached: list[int], prompt: list[int]) -> int:
 
 
 def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
-    """Convert a message with calls for templates: arguments as an object and no content as an empty
-    text; the OpenAI format has them as text and null.
-    """
+    """Convert calls for templates: arguments as an object, no content as an empty text."""
     if "tool_calls" not in message:
         return message
     calls = [

@@ -58,10 +58,8 @@ class Pass:
 
 
 def check(path: Path, settings: LanguageModelSettings, library: str, progress: Progress) -> None:
-    """Return if the file can be loaded here: it passed before, or it passes now.
-
-    `library` names the version of llama.cpp. `progress` is called often and may raise to cancel.
-    Raises ModelError, which describes the failure, and OSError when the file cannot be read.
+    """Return if the file can be loaded here with this version of llama.cpp: it passed before, or it
+    passes now. `progress` may raise to cancel. Raises ModelError with the failure, and OSError.
     """
     passes = _passes()
     stat = path.stat()

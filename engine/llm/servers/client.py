@@ -38,9 +38,8 @@ class Refused(Exception):
 
 
 class Client:
-    """One server. `proxy` is the proxy's address without its password; empty = none is used.
-
-    Raises ModelError for an invalid address, key, proxy or file of certificates.
+    """One server. `proxy`: its address without its password; empty = none is used. Raises
+    ModelError for an invalid address, key, proxy or file of certificates.
     """
 
     def __init__(self, settings: LanguageModelSettings) -> None:

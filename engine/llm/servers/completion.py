@@ -162,9 +162,7 @@ class Reported(Exception):
 
 
 class Completion:
-    """`begins_thinking`: the prompt opens a thought, as the previous reply has shown. `most`: the
-    limit of characters.
-    """
+    """`begins_thinking`: the prompt opens a thought. `most`: the limit of characters."""
 
     def __init__(self, *, begins_thinking: bool, most: int) -> None:
         self._splitter = TagSplitter(thinking=begins_thinking, assumed=begins_thinking)

@@ -25,9 +25,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
 async def events(stream: AsyncIterator[bytes]) -> AsyncIterator[Event]:
-    """Yield each event's JSON; the last has the key DONE if the server marks it as the last. Raises
-    ValueError (or RecursionError) for invalid JSON, and the exceptions of the stream.
-    """
+    """Yield each event's JSON, the last with DONE if marked. Raises ValueError, RecursionError."""
     reader = _Reader()
     held = b""
     async for chunk in stream:

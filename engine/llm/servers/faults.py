@@ -204,9 +204,7 @@ def _quoted(words: str) -> str:
 
 
 def complaint(body: object) -> str:
-    """Return the text of a refusal, in lower case: its words, and the parameters and fields it
-    names. Its quotations of the request are left out.
-    """
+    """Return the words, parameters and fields of a refusal in lower case, without quotations."""
     with suppress(ValueError, RecursionError):
         body = json.loads(body) if isinstance(body, str) else body
     return " ".join(_complaints(body, MOST_NESTED)).lower()[:MAX_COMPLAINT_CHARS]

@@ -85,7 +85,7 @@ class Form:
         below: float = float("inf"),
     ) -> Sent:
         """Return as much of the conversation as fits, with fewer than `below` messages before the
-        question. If by the estimate not even the question fits, return the question alone.
+        question; by the estimate at least the question.
         """
         context_tokens = min(self.context, context)
         room = context_tokens - min(REPLY_TOKENS, context_tokens / 2)

@@ -74,9 +74,7 @@ class Steps:
         self._loop = self._runner.get_loop()
 
     def steps(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
-        """Await the work, yielding "" after each slice of time; return its result. Raises
-        TimeoutError after the limit, and the exceptions of the work.
-        """
+        """Await the work, yielding "" after each slice; return its result. TimeoutError."""
         if limit_s <= 0:
             work.close()
             raise TimeoutError
@@ -290,9 +288,7 @@ class _Attempts:
 
 
 def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
-    """Return a model at the address in the settings; nothing is sent yet. Raises ModelError for an
-    invalid address, key, proxy or file of certificates.
-    """
+    """Return a model at the address in the settings; nothing is sent yet. ModelError."""
     return ServerModel(settings, Client(settings), skills)
 
 

@@ -125,9 +125,7 @@ def _words(slots: Slots) -> str:
 
 
 def without_currency(said: str) -> tuple[str, str | None]:
-    """Return an amount or a sum without its currency, and the currency as it is spoken: empty when
-    there is none, None when there are several.
-    """
+    """Return a sum without its currency, and the currency: empty = none, None = several."""
     kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
     bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
     return bare, (None if len(kinds) > 1 else "".join(kinds))

@@ -34,9 +34,7 @@ _NOT_UNDERSTOOD = Answer("I didn't catch that.")
 
 
 class Skills:
-    """A LanguageModel that answers from rules. `now` is the user's wall clock; `documents` is the
-    folder of the files that can be read aloud.
-    """
+    """A LanguageModel of rules. `now`: the user's wall clock; `documents`: files to read aloud."""
 
     def __init__(self, *, now: Callable[[], datetime], documents: Path) -> None:
         self._now = now
@@ -71,9 +69,7 @@ class Skills:
         return SkillContext(self._now, state, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Parse the templates (0.1 s) and the commands of other languages (0.3 s), and read the
-        table of units (0.3 s); rules need no preparation.
-        """
+        """Parse templates (0.1 s) and commands (0.3 s), and read the table of units (0.3 s)."""
         self._matcher.prepare()
         yield
         for language in SPOKEN:

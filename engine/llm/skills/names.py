@@ -113,9 +113,7 @@ def forget_sound(slots: Slots, _context: SkillContext) -> Answer | None:
 
 
 def _last_name(context: SkillContext) -> str:
-    """Return the name in the last two messages: the user's own, or the newest words with capitals
-    inside a sentence or alone.
-    """
+    """Return the name in the last two messages: the user's own, or the newest with capitals."""
     person = context.state().person
     for message in reversed(context.history[-3:-1]):
         if person and person in message.text:

@@ -43,9 +43,8 @@ _ADDRESS = re.compile(
 
 
 def read_file(slots: Slots, context: SkillContext) -> Answer | None:
-    """Open the file, or return the reason why it is not found; the reason names folders, so it is
-    private as well. None if this is neither a file nor the name of one ("the file that I wrote
-    yesterday").
+    """Open the file, or say in private why it is not found, with folders; None if this is neither a
+    file nor the name of one ("the file that I wrote yesterday").
     """
     name = _file_name(slots["file"])
     path = PurePath(name)

@@ -111,9 +111,7 @@ def _amounts(words: str) -> list[Amount]:
 
 
 def _last_amount(words: str) -> tuple[Amount | None, str]:
-    """Return the amount at the end and the words before it: the longest unit name wins ("fluid
-    ounces"), then the longest number ("2 and a half").
-    """
+    """Return the amount at the end, with the longest names, and the words before it."""
     parts = words.split()
     for unit_at in range(len(parts)):
         unit = _by_form().get(" ".join(parts[unit_at:]))

@@ -6,7 +6,6 @@ from.
 
 import difflib
 import re
-from functools import cache
 from itertools import product
 
 from engine.llm.base import AssistantState, ChooseVoice
@@ -35,21 +34,15 @@ _OF_VOICE = re.compile(
 
 def choose_voice(slots: Slots, context: SkillContext) -> Answer | None:
     wanted = without_courtesy(slots["name"].strip(" .!?,\"'\u201c\u201d")).removesuffix("'s")
-    if not wanted or wanted.lower() in _NO_VOICES | _kind_words():
-        return None
+    kinds = " ".join(form for form, _ in repertoire().lists["kind"])
+    if not wanted or wanted.lower() in {*_NO_VOICES, *re.findall(r"[\w']+", kinds)}:
+        return None  # "set the voice to male" names no voice
     voices = context.state().voices
     if not voices:
         return Answer(NO_OTHER)
     if name := _closest(wanted, voices):
         return _chosen(name)
     return _none_called(wanted, voices)
-
-
-@cache
-def _kind_words() -> frozenset[str]:
-    """ "Set the voice to male" names no voice."""
-    said = " ".join(form for form, _ in repertoire().lists["kind"])
-    return frozenset(re.findall(r"[\w']+", said))
 
 
 def choose_possessed(slots: Slots, context: SkillContext) -> Answer | None:
@@ -89,9 +82,7 @@ def list_voices(_slots: Slots, context: SkillContext) -> Answer:
 
 
 def choose_kind(slots: Slots, context: SkillContext) -> Answer | None:
-    """Choose the next voice of a kind ("kind_1" to "kind_3", as in a description: "woman",
-    "British"); None if this is not a kind of voice but, for example, a language.
-    """
+    """Choose the next voice of the kinds in the slots ("woman", "British"); else None."""
     here, kinds = context.state(), _kinds(slots)
     found = _voices_of(kinds, here)
     said = sentence(context)

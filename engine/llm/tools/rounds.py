@@ -75,10 +75,8 @@ def reply(
     *,
     remote: bool = False,
 ) -> Deltas:
-    """Answer the last user message, by a skill if one is sure and by the model otherwise.
-
-    `stream` starts one completion of the messages it gets; if it is `remote`, on another computer,
-    it gets nothing private. Raises LanguageModelError.
+    """Answer the last user message, by a skill if one is sure, otherwise by one completion or more
+    that `stream` starts. A `remote` model gets nothing private. Raises LanguageModelError.
     """
     answer = skills.certain_answer(history, state)
     if answer is not None:
@@ -173,9 +171,8 @@ class _Rounds:
 
 def _call_messages(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
     """Yield the assistant's message with the calls, and one with each result, in the OpenAI format.
-
-    The server gets its own fields back unchanged, except for forms that strict servers refuse:
-    empty content, arguments that are not an object, the same id twice.
+    The server gets its fields back, except for empty content, arguments that are not an object, and
+    a repeated id, which strict servers refuse.
     """
     ids: list[str] = []
     for each in results:

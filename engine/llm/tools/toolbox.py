@@ -33,9 +33,7 @@ ToolSchema = dict[str, Any]  # JSON of the OpenAI tools format
 @dataclass(frozen=True)
 class ToolCall:
     """One call as a model wrote it; `arguments` should be a JSON object but may be anything.
-
-    `extra` are the other fields of the call, `thoughts` those of the message around it: a server
-    may refuse the next round without them.
+    `extra` are its other fields, `thoughts` those of its message: a server may want both back.
     """
 
     id: str
@@ -102,9 +100,7 @@ def _schema(tool: Tool) -> ToolSchema:
 
 
 def parsed_arguments(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object in a call's arguments, which may be in a fence or a list; {} for
-    empty arguments, None for any other text.
-    """
+    """Return the first JSON object in a call's arguments; {} for empty ones, else None."""
     if text.strip() in ("", "null"):
         return {}
     _, brace, rest = text.partition("{")

@@ -56,21 +56,13 @@ def _feasts() -> dict[str, Feast]:
     for name, (month, day) in days["fixed"].items():
         dates[name] = partial(date, month=month, day=day)
     for name, later in days["after_easter"].items():
-        dates[name] = partial(_after_easter, later)
+        dates[name] = partial(lambda later, year: easter(year) + timedelta(later), later)
     for name, (month, *which) in days["weekday"].items():
-        dates[name] = partial(_on_weekday, month, weekday(*which))
+        away = relativedelta(month=month, day=1, weekday=weekday(*which))
+        dates[name] = partial(lambda away, year: date(year, 1, 1) + away, away)
     feasts = {name: Feast(name, of) for name, of in dates.items()}
     said = {name.lower().replace("'", ""): feast for name, feast in feasts.items()}
     return said | {other: feasts[name] for other, name in days["also"].items()}
-
-
-def _after_easter(days: int, year: int) -> date:
-    return date.fromordinal(easter(year).toordinal() + days)
-
-
-def _on_weekday(month: int, which: weekday, year: int) -> date:
-    day: date = date(year, month, 1) + relativedelta(weekday=which)
-    return day
 
 
 FEASTS = _feasts()

@@ -127,9 +127,8 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
 
 
 def next_showing(face: datetime, now: datetime) -> datetime | None:
-    """Return the first moment after `now` at which clocks here show `face`, a day and a time of
-    day; None if it has passed. A time that the clocks skip counts from before the change: 2:30 is
-    3:30 then.
+    """Return the first moment after `now` at which clocks here show `face`, a day and a time; None
+    if it has passed. A time that the clocks skip counts from before the change: 2:30 is 3:30 then.
     """
     for fold in (0, 1):  # in an hour that comes twice, the first or the second
         moment = moment_after(face.replace(fold=fold), 0.0)

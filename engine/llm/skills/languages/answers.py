@@ -23,9 +23,7 @@ _MISHEARD = 0.5  # confidence; see abilities.py
 
 
 def answer(context: SkillContext, matcher: Matcher, *, certain_only: bool) -> Answer | None:
-    """Carry out a command; unless `certain_only`, also one that some words suggest, or answer small
-    talk. None for other words.
-    """
+    """Carry out a command; unless `certain_only`, also a suggested one or small talk. Else None."""
     asked = context.history[-1]
     found = command(asked.text, asked.language, last_answer(context))
     if found is None or (certain_only and not (found.means and found.certain)):

@@ -216,9 +216,7 @@ def may_be_english(text: str) -> bool:
 
 
 def in_english(text: str) -> str:
-    """Return the English sentence that a command means in any language; else the text. A word of
-    English is never a command of another language.
-    """
+    """Return the English sentence that a command of any language means, else the text."""
     if may_be_english(text):
         return text
     found = (command(text, language) for language in SPOKEN)

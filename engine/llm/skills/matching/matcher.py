@@ -87,9 +87,7 @@ class Matcher:
     def understand(
         self, text: str, context: SkillContext, *, certain_only: bool
     ) -> Understanding | None:
-        """Return the meaning of the text as a follow-up, or else on its own; None when no skill
-        understands it. The text without "um" and the like is tried first.
-        """
+        """Return the meaning as a follow-up, or else on its own; first without "um" and such."""
         versions = dict.fromkeys((without_fillers(text), text))
         spoken = (self._interpret(each, context, certain_only) for each in versions)
         return next(filter(None, spoken), None)

@@ -67,10 +67,8 @@ _Named = TypeVar("_Named", Intent, Tool)
 
 
 def load(folder: Path, package: str) -> tuple[Skill, ...]:
-    """The skills of a folder in the order in which they are asked: by `precedence`, then by path.
-    timers/alarms.yaml names functions of the module `package`.timers.alarms.
-
-    OSError; WrongValue when a file is not as it should be.
+    """The skills of a folder, by `precedence`, then by path. timers/alarms.yaml names functions of
+    the module `package`.timers.alarms. OSError; WrongValue when a file is not as it should be.
     """
     skills = [_read(file, folder, package) for file in sorted(folder.rglob("*.yaml"))]
     shared = next((each.expansion_rules for each in skills if each.name == SHARED), {})

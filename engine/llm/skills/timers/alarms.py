@@ -27,10 +27,9 @@ from engine.llm.skills.matching.quantities import (
     parse_duration,
 )
 from engine.llm.skills.timers.changing import MAX_TIMER_S
-from engine.llm.skills.timers.choosing import cancelled, newest_of, running
+from engine.llm.skills.timers.choosing import ALARM, alarms_at, cancelled, newest_of, running
 from engine.messages.timers import CancelTimers, ExtendTimers, TimerKind
 
-ALARM = "alarm"
 DAY_S = 86_400
 EARLIEST = 5  # o'clock, tomorrow: alarms are for getting up
 
@@ -39,7 +38,6 @@ _DAY_ALONE = re.compile(
     r"^(?:(?:tomorrow|today|\w+day)(?: (?:morning|afternoon|evening|night))?|tonight"
     r"|(?:in the|this) (?:morning|afternoon|evening))$"
 )
-_PART_OF_DAY = re.compile(r"'s$| (?:morning|afternoon|evening|night)$")
 
 
 def set_alarm(slots: Slots, context: SkillContext) -> Answer | None:
@@ -120,19 +118,6 @@ def cancel_alarms(slots: Slots, context: SkillContext) -> Answer | None:
         known = enumeration([f"the {alarm.label}" for alarm in alarms], "or")
         return Answer(f"Which alarm: {known}?")
     return cancelled(alarms, TimerKind.ALARM)
-
-
-def alarms_at(when: str, context: SkillContext) -> tuple[Timer, ...] | None:
-    """Return the alarms at a time of day, or on a day; None when neither is named."""
-    now, alarms = context.now(), running(context, TimerKind.ALARM)
-    if moment := parse_moment(when, now):
-        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
-        other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
-        return tuple(alarm for alarm in alarms if alarm.label in (label, other))
-    day = day_named(_PART_OF_DAY.sub("", when.strip()), now.date())
-    if day is None or re.match(r"(?:the )?\d", when.strip()):  # "the 1st alarm" counts them
-        return None
-    return tuple(each for each in alarms if moment_after(now, each.remaining_s).date() == day)
 
 
 # The hour when only a part of the day was named.
