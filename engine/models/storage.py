@@ -2,8 +2,7 @@
 stay where they are.
 
 Invariant: reaches the network only while fetching. No added model is copied, moved or deleted. The
-list is replaced as one file; an unreadable one counts as empty, and is renamed before a new one is
-written.
+list is replaced as one file; a damaged one counts as empty.
 """
 
 import json
@@ -87,7 +86,6 @@ def _counter(store: Store, asset: Asset, others: int, total: int, show: ShowAll)
 FILE = "added-models.json"
 MOST = 100
 _LARGEST_BYTES = 1_000_000  # MOST entries with the longest paths
-_UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
 HINT = Translatable(
     "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
 )
@@ -105,18 +103,18 @@ def added(folder: Path) -> tuple[AddedModel, ...]:
     """Return the added models, oldest first; empty if the list cannot be read."""
     try:
         return _read(folder)
-    except (OSError, *_UNREADABLE):
+    except OSError:
         return ()
 
 
 def _read(folder: Path) -> tuple[AddedModel, ...]:
-    """Return the list; empty if there is none yet. Raises OSError, or an error of _UNREADABLE."""
+    """Return the list; empty if there is none, or if it is damaged. Raises OSError."""
     try:
         with (folder / FILE).open(encoding="utf-8") as file:
             found = json.loads(file.read(_LARGEST_BYTES))
-    except FileNotFoundError:
+        return tuple(AddedModel(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
+    except (FileNotFoundError, ValueError, TypeError, KeyError, RecursionError):
         return ()
-    return tuple(AddedModel(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
 
 
 def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
@@ -124,18 +122,13 @@ def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
     for anything else, SettingsError if the list cannot be saved.
     """
     found = _find_models(path.expanduser().absolute())
-    known = [each for each in added(folder) if each not in found]
-    if len(known) + len(found) > MOST:
-        raise InvalidInput(
-            "More than {count} models were added.", hint="Remove some first.", count=MOST
-        )
-    _save([*known, *found], folder)
+    _change(folder, {each.path for each in found}, found)
     return found
 
 
 def forget(path: str, folder: Path) -> None:
     """Remove a model from the list; its files stay. SettingsError if the list cannot be saved."""
-    _save([each for each in added(folder) if each.path != path], folder)
+    _change(folder, {path}, ())
 
 
 def _find_models(path: Path) -> tuple[AddedModel, ...]:
@@ -157,11 +150,15 @@ def _find_models(path: Path) -> tuple[AddedModel, ...]:
         ) from error
 
 
-def _save(models: list[AddedModel], folder: Path) -> None:
-    """Write the list to a temporary name, then rename it; only the user can read it."""
+def _change(folder: Path, gone: set[str], new: tuple[AddedModel, ...]) -> None:
+    """Write the list, which only the user can read, without some paths and with new models."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _set_damaged_aside(folder)
+        models = (*(each for each in _read(folder) if each.path not in gone), *new)
+        if len(models) > MOST:
+            raise InvalidInput(
+                "More than {count} models were added.", hint="Remove some first.", count=MOST
+            )
         replace_file(folder / FILE, json.dumps([asdict(each) for each in models], indent=2))
     except OSError as error:
         raise SettingsError(
@@ -170,15 +167,3 @@ def _save(models: list[AddedModel], folder: Path) -> None:
             folder=folder,
             error=error.strerror or error,
         ) from error
-
-
-def _set_damaged_aside(folder: Path) -> None:
-    """Rename a damaged list, so that the next one does not overwrite it. Raises OSError."""
-    file = folder / FILE
-    try:
-        _read(folder)
-    except _UNREADABLE:
-        number = 1
-        while (aside := file.with_name(f"{file.stem}-damaged-{number}{file.suffix}")).exists():
-            number += 1
-        file.rename(aside)
