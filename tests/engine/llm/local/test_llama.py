@@ -11,7 +11,7 @@ from engine.llm.base import Message, Role, StartTimer, TextDelta
 from engine.llm.history import without_calls
 from engine.llm.local import llama
 from engine.settings import LanguageModelSettings
-from tests.engine.llm.replies import text
+from tests.engine.llm.cases import text
 
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
 CALL = '<tool_call>{"name": "set_timer", "arguments": {"duration": "ten minutes"}}</tool_call>'

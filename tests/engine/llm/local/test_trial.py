@@ -14,8 +14,8 @@ pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 from engine.errors import Cancelled, ModelError
 from engine.llm.local import llama, trial
 from engine.settings import LanguageModelSettings
+from tests.engine.llm.cases import text
 from tests.engine.llm.conftest import write_gguf
-from tests.engine.llm.replies import text
 from tests.help.process.fresh_python import prints
 
 TWO_THOUSAND_MILLION = str(2**31 - 1)

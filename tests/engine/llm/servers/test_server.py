@@ -13,8 +13,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import events, server
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import CASES
-from tests.engine.llm.replies import ask, text
+from tests.engine.llm.cases import CASES, ask, text
 from tests.help.machine.loopback import free_port
 
 
@@ -164,15 +163,6 @@ def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_t
     }
 
 
-def test_two_calls_under_one_index_are_two(answer_to):
-    whole = [
-        {"index": 0, "id": name, "function": {"name": "set_timer", "arguments": arguments}}
-        for name, arguments in [("a", '{"duration": "1 minute"}'), ("b", '{"duration": "2 min"}')]
-    ]
-    deltas = answer_to(scripts.calls(*whole), scripts.says("Both run."))
-    assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
-
-
 @pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
 def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
     call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
@@ -184,14 +174,6 @@ def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
     deltas = answer_to(*[scripts.calls(*TIMER_FRAGMENTS)] * 9)
     assert len(scripted.requests) == 4
     assert text(deltas) == "Timer set for 10 minutes."
-
-
-def test_a_server_without_tools_is_asked_once_more_without_them(scripted, answer_to):
-    refuses = scripts.fails(400, "m does not support tools")
-    assert text(answer_to(refuses, scripts.says("Yes."), scripts.says("Again."))) == "Yes."
-    assert "tools" not in scripted.requests[1]
-    assert text(answer_to()) == "Again."
-    assert len(scripted.requests) == 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta, ThoughtDelta
 from engine.llm.tools import rounds
 from engine.llm.tools.toolbox import ToolCall
-from tests.engine.llm.replies import text
+from tests.engine.llm.cases import text
 from tests.help.fakes.stepped_clock import SteppedClock
 
 TIME = ToolCall("1", "tell_time", "{}")
