@@ -5,7 +5,6 @@ disk; a partial file belongs to one version, whose hash its name contains. No mo
 size is ever written.
 """
 
-import email.utils
 import glob
 import hashlib
 import os
@@ -222,7 +221,8 @@ def _refusal(name: str, response: Any) -> SourceError:  # Any: of httpx, or of a
             status=status,
             file=name,
         )
-    wait_s = _asked_wait_s(response.headers.get("Retry-After", ""))
+    asked = response.headers.get("Retry-After", "")
+    wait_s = float(asked[:9]) if asked.isascii() and asked.isdigit() else 0.0
     if wait_s > LONGEST_WAIT_S:
         return SourceError(
             "{name} is busy and asks to come back in {minutes} minutes.",
@@ -233,13 +233,3 @@ def _refusal(name: str, response: Any) -> SourceError:  # Any: of httpx, or of a
     return _Interruption(
         "{name} answered with status {status}.", busy=True, wait_s=wait_s, name=host, status=status
     )
-
-
-def _asked_wait_s(text: str) -> float:
-    """Parse Retry-After: seconds, or a date."""
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, OverflowError, OSError):
-        return 0.0

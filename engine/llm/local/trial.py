@@ -2,8 +2,8 @@
 process on a bad file.
 
 Invariant: a file reaches this process only after a child with the same library survived it. Files
-that passed are remembered by their content, so neither the next start nor a copy has to be tried
-again. A file that failed is tried again whenever it is chosen.
+that passed are remembered by place, size and time, so the next start does not try them again. A
+file that failed is tried again whenever it is chosen.
 """
 
 import json
@@ -22,7 +22,6 @@ import psutil
 
 import engine
 from engine import settings_file
-from engine.assets.download import sha256_of
 from engine.atomic_write import replace_file
 from engine.errors import EngineError, ModelError
 from engine.settings import LanguageModelSettings
@@ -54,7 +53,6 @@ class Pass:
     size: int
     changed_ns: int
     library: str
-    sha256: str
 
 
 def check(path: Path, settings: LanguageModelSettings, library: str, progress: Progress) -> None:
@@ -63,19 +61,10 @@ def check(path: Path, settings: LanguageModelSettings, library: str, progress: P
     """
     passes = _passes()
     stat = path.stat()
-    seen = Pass(str(path.absolute()), stat.st_size, stat.st_mtime_ns, library, "")
-    if any(replace(known, sha256="") == seen for known in passes):
+    now = Pass(str(path.absolute()), stat.st_size, stat.st_mtime_ns, library)
+    if now in passes:
         return
-
-    def hashed(done: int, total: int) -> None:
-        progress(
-            Translatable("Checking {name}, a new file", name=path.name),
-            round(done / max(1, total), 2),
-        )
-
-    now = replace(seen, sha256=sha256_of(path, hashed))
-    if not any((known.sha256, known.library) == (now.sha256, library) for known in passes):
-        _try(path, settings, BASE_S + stat.st_size / BYTES_A_S, progress)
+    _try(path, settings, BASE_S + stat.st_size / BYTES_A_S, progress)
     _keep([*(known for known in passes if known.path != now.path), now][-MOST_PASSES:])
 
 

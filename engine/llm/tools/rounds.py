@@ -1,7 +1,7 @@
 """A reply of a language model that may use the skills: the same for every kind of model.
 
-Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has limited time,
-and a reply that ends without an error has said or done something.
+Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has limited time for
+every word, and a reply that ends without an error has said or done something.
 
 A sentence that a skill understands with certainty ("slower", "convert ten miles to kilometres") is
 answered by the skill before the model is asked: the answer is right, it comes at once, and this
@@ -47,7 +47,6 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 # A model may think, and a slow machine needs long to read; a longer wait for the next word is
 # useless in a conversation.
 WITHOUT_TEXT_S = 120.0
-WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
 # A model streams pieces: text ("" means that it is still working), thoughts and calls.
 Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
@@ -96,7 +95,7 @@ class _Rounds:
         self._loading_told = False
         self._calls: list[ToolCall] = []
         self._text = ""  # of this round
-        self._began_at = self._said_at = time.monotonic()
+        self._said_at = time.monotonic()
 
     def run(self, messages: list[ChatMessage]) -> Iterator[Delta]:
         results: list[ToolResult] = []
@@ -125,7 +124,12 @@ class _Rounds:
         self._calls, self._text = [], ""
         fresh = True
         for piece in pieces:
-            self._check_time()
+            if time.monotonic() - self._said_at > WITHOUT_TEXT_S:
+                raise LanguageModelError(
+                    "The language model found no words for {seconds} seconds.",
+                    hint="Ask again, or choose a model that is quicker or thinks less.",
+                    seconds=f"{WITHOUT_TEXT_S:g}",
+                )
             if isinstance(piece, ToolCall):
                 self._calls.append(piece)
                 continue
@@ -151,22 +155,6 @@ class _Rounds:
             told, self._loading_told = self._loading_told, True
             return TextDelta("") if told else piece
         return piece
-
-    def _check_time(self) -> None:
-        """Raise LanguageModelError if the model takes too long; called several times a second."""
-        now = time.monotonic()
-        if now - self._said_at > WITHOUT_TEXT_S:
-            raise LanguageModelError(
-                "The language model found no words for {seconds} seconds.",
-                hint="Ask again, or choose a model that is quicker or thinks less.",
-                seconds=f"{WITHOUT_TEXT_S:g}",
-            )
-        if now - self._began_at > WHOLE_S:
-            raise LanguageModelError(
-                "The language model was still answering after {seconds} seconds.",
-                hint="Ask for a shorter answer, or choose a quicker model.",
-                seconds=f"{WHOLE_S:g}",
-            )
 
 
 def _call_messages(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
