@@ -97,12 +97,7 @@ _BUILT_IN = (
         mark("Built-in skills: no language model, reliable answers"),
         "GPL-3.0",
     ),
-    (
-        STARTER,
-        ModelKind.VOICE,
-        mark("Rubato's own voice: small and neural"),
-        "GPL-3.0",
-    ),
+    (STARTER, ModelKind.VOICE, mark("Rubato's own voice: small and neural"), "GPL-3.0"),
     (ESPEAK, ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
 _GONE = Translatable("Its file or folder no longer exists.")

@@ -27,11 +27,7 @@ from engine.settings.rules import (
     Shown,
     Value,
 )
-from engine.settings.sections import (
-    LanguageModelSettings,
-    RecogniserSettings,
-    Settings,
-)
+from engine.settings.sections import LanguageModelSettings, RecogniserSettings, Settings
 from engine.settings.speech import SpeechSettings
 from engine.typed_values import WrongValue, typed
 

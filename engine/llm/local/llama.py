@@ -15,28 +15,10 @@ import psutil
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import (
-    Deltas,
-    GetState,
-    LanguageModelInfo,
-    Message,
-    Role,
-    last_language,
-)
-from engine.llm.history import (
-    ChatMessage,
-    chat_messages,
-    trimmed,
-    without_calls,
-    without_system,
-)
+from engine.llm.base import Deltas, GetState, LanguageModelInfo, Message, Role, last_language
+from engine.llm.history import ChatMessage, chat_messages, trimmed, without_calls, without_system
 from engine.llm.local import trial
-from engine.llm.local.gguf import (
-    LoadWatch,
-    checked_file,
-    no_library,
-    watched_llama,
-)
+from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Pieces

@@ -90,8 +90,7 @@ def learn(learnt_from: Sequence[Example]) -> tuple[dict[str, Any], dict[str, str
     known = frozenset(word for word, count in seen.items() if count >= _LEAST_SEEN)
     intents = sorted({each.intent for each in learnt_from})
     counts = np.array(
-        [each.weight * (_TALK if each.intent == NOTHING else 1) for each in learnt_from],
-        np.float32,
+        [each.weight * (_TALK if each.intent == NOTHING else 1) for each in learnt_from], np.float32
     )
     counts /= counts.mean()
     right = [intents.index(each.intent) for each in learnt_from]

@@ -11,11 +11,7 @@ from functools import lru_cache
 from itertools import chain
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.canonical import (
-    canonical,
-    without_courtesy_before,
-    without_fillers,
-)
+from engine.llm.skills.matching.canonical import canonical, without_courtesy_before, without_fillers
 from engine.llm.skills.matching.fillings import has_several_sentences
 from engine.llm.skills.matching.gist import SURE, classifier, meanings
 from engine.llm.skills.matching.intent import (

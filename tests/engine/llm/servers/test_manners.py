@@ -14,14 +14,7 @@ from engine.llm.servers import server
 from engine.llm.servers.completion import MAX_CALLS, CallParts
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.cases import ask, text
-from tests.engine.llm.scripted_server import (
-    DONE,
-    calls,
-    chunk,
-    content,
-    says,
-    sends,
-)
+from tests.engine.llm.scripted_server import DONE, calls, chunk, content, says, sends
 
 ANSWER = "The Thames."
 THOUGHT = "The user asks."

@@ -52,11 +52,7 @@ def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, state,
 
 @pytest.mark.parametrize(
     ("said", "rate"),
-    [
-        ("ten syllables per second", 10.0),
-        ("as fast as you can", 13.0),
-        ("twice as fast", 8.0),
-    ],
+    [("ten syllables per second", 10.0), ("as fast as you can", 13.0), ("twice as fast", 8.0)],
 )
 def test_with_fast_speech_faster_goes_further(skills, said, rate):
     fast = replace(QUIET, settings=Settings(speech=SpeechSettings(fast=True)))
