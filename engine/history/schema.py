@@ -17,6 +17,7 @@ from engine.errors import HistoryError
 from engine.languages import ENGLISH, SPOKEN
 from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
+from engine.typed_values import WrongValue, typed
 
 MOST_S = 1e10  # three centuries
 BUSY_S = 2.0  # how long to wait for another instance's write
@@ -198,19 +199,15 @@ def _number(value: object) -> float | None:
 
 
 def _words(text: object) -> tuple[HeardWord, ...]:
+    """Return the words; none if one of them is not a text with a place and times."""
+    kind = tuple[tuple[str, int, int, float, float], ...]
     try:
-        return tuple(_word(*each) for each in _json(text, list))
-    except (TypeError, ValueError):
+        found = typed(kind, _json(text, list), "words")
+    except WrongValue:
         return ()
-
-
-def _word(text: object, start: object, end: object, start_s: object, end_s: object) -> HeardWord:
-    if not isinstance(text, str) or not isinstance(start, int) or not isinstance(end, int):
-        raise TypeError("not a word")
-    from_s, to_s = _number(start_s), _number(end_s)
-    if from_s is None or to_s is None:
-        raise TypeError("not a time")
-    return HeardWord(join_surrogates(text), start, end, from_s, to_s)
+    if not all(abs(at) < MOST_S for *_, start_s, end_s in found for at in (start_s, end_s)):
+        return ()
+    return tuple(HeardWord(join_surrogates(word), *places) for word, *places in found)
 
 
 def _metrics(text: object) -> TurnMetrics:

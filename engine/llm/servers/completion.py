@@ -209,12 +209,11 @@ class Completion:
             fragments.append({"function": delta["function_call"]})
         self._parts.add(fragments)
         # Join the fields of thoughts, which some servers want back beside the calls.
-        for name in THOUGHTS:
-            value = delta.get(name)
-            if isinstance(value, str | list):
-                so_far = self._thoughts.get(name, value[:0])
-                if type(so_far) is type(value):
-                    self._thoughts[name] = (so_far + value)[:MAX_THOUGHT_CHARS]
+        kept = {name: delta[name] for name in THOUGHTS if isinstance(delta.get(name), str | list)}
+        for name, value in kept.items():
+            so_far = self._thoughts.get(name, value[:0])
+            if type(so_far) is type(value):
+                self._thoughts[name] = (so_far + value)[:MAX_THOUGHT_CHARS]
         thoughts = filter(None, (_text(delta.get(name)) for name in THOUGHTS))
         pieces: list[str | ThoughtDelta] = [ThoughtDelta(each) for each in islice(thoughts, 1)]
         pieces += (*_pieces(delta.get("content")), *_pieces(delta.get("refusal")))
