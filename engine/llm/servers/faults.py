@@ -35,7 +35,7 @@ _TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTA
 LOOK_THERE = Translatable("Look at the server's own messages, or choose another model.")
 
 
-# By status of a refusal: what happened, and what to do.
+# By status of a refusal: the fault and its remedy.
 _STATUSES = {
     401: (
         mark("The language-model server at {address} refused access (error {code}): {error}."),

@@ -45,7 +45,7 @@ _SEVERAL_SENTENCES = re.compile(
 )
 _SENTENCE_MARK = re.compile(r"(?<!\b[dm]r)(?<!\bms)(?<!\bst)(?<!\bmrs)\. |[?!,] ", re.I)
 _CAPITAL = re.compile(r"^[A-Z\u00c0-\u00de]")
-# How words end that say what somebody is like; "Alfred" and "Martin" are told by their capital.
+# Endings of adjectives; "Alfred" and "Martin" are recognised by their capital.
 _ADJECTIVE = re.compile(r"(?:ed|ous|ful|able|ible|ical|ish|less|ing|ive|ic|ist|ly)$")
 
 LONGEST_NAME = 4  # words; a longer one means that the sentence was about something else

@@ -61,7 +61,7 @@ _LEAST_SEEN: Final = 3  # of a known word, in sentences
 
 
 class Example(NamedTuple):
-    """A sentence as its tokens, what it means, and how much it counts."""
+    """A sentence as its tokens, its meaning and its weight."""
 
     words: Sequence[str]
     intent: str
@@ -168,7 +168,7 @@ def _of_file(name: str, parts: dict[str, str], draw: random.Random) -> Iterator[
 
 
 def _drawn(line: str, parts: Mapping[str, str], draw: random.Random, most: int) -> list[str]:
-    """Return at most so many different sentences of a line."""
+    """Return up to `most` different sentences of a line."""
     line = _with_definitions(line, parts)
     found: dict[str, None] = {}
     for _ in range(2 * most):
