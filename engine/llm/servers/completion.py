@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.characters import WholeCharacters, join_surrogates
 from engine.llm.base import ThoughtDelta
-from engine.llm.servers.events import DONE, Event
+from engine.llm.servers.client import DONE, Event
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolCall, new_call_id

@@ -1,7 +1,7 @@
 """Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or a remote one.
 
 Invariant: every wait is limited and can be stopped within a slice, and so is the size of answers
-(see events.py). Everything is sent only to the address in the settings, and only once, with two
+(see client.py). Everything is sent only to the address in the settings, and only once, with two
 exceptions: a request whose form the server refuses is repeated in another form (form.py), and a
 server that is loading its model is asked until it has. Nothing private is sent to another computer.
 
@@ -32,9 +32,16 @@ import httpx
 from engine.llm.base import Deltas, GetState, LanguageModelInfo, Message, StillLoading
 from engine.llm.history import ChatMessage, too_long
 from engine.llm.servers.address import is_local
-from engine.llm.servers.client import Client, Refused
+from engine.llm.servers.client import (
+    EVENT_STREAM,
+    Client,
+    Event,
+    OutOfBounds,
+    Refused,
+    chunks,
+    events,
+)
 from engine.llm.servers.completion import Completion, Reported
-from engine.llm.servers.events import EVENT_STREAM, Event, OutOfBounds, chunks, events
 from engine.llm.servers.faults import LOADING, ServerFaults, complaint, own_words
 from engine.llm.servers.form import Form, Sent, is_about_parsing, is_too_long
 from engine.llm.servers.listing import MAX_NAME_CHARS, chat_models

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
-from engine.llm.servers import events, server
+from engine.llm.servers import client, server
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.cases import CASES, ask, text
 from tests.help.machine.loopback import free_port
@@ -280,12 +280,12 @@ ENDLESS = [
 
 @pytest.mark.parametrize(("begins", "piece"), ENDLESS)
 def test_an_endless_answer_is_not_read_to_its_end(answer_to, monkeypatch, begins, piece):
-    monkeypatch.setattr(events, "MAX_STREAM_BYTES", 2 << 20)  # every small line costs time
+    monkeypatch.setattr(client, "MAX_STREAM_BYTES", 2 << 20)  # every small line costs time
     sent = []
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         answer_to(floods(begins, piece, sent), scripts.says("William."))
     assert text(answer_to()) == "William."
-    assert sum(sent) < events.MAX_STREAM_BYTES + SOCKET_BYTES
+    assert sum(sent) < client.MAX_STREAM_BYTES + SOCKET_BYTES
 
 
 SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads, and more
@@ -296,7 +296,7 @@ def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, ask
     scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         ask(connect(scripted.address, model=""), asked, state)
-    assert sum(sent) < events.MAX_ANSWER_BYTES + SOCKET_BYTES
+    assert sum(sent) < client.MAX_ANSWER_BYTES + SOCKET_BYTES
 
 
 @pytest.mark.parametrize("status", [200, 500])
