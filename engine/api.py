@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from engine.history.store import default_path as history_path
     from engine.licences import works
     from engine.llm.registry import preload
-    from engine.models.library import ModelLibrary
+    from engine.models.choice import ModelLibrary
     from engine.names_file import add as add_names
     from engine.names_file import load as load_names
     from engine.names_file import read_file as read_names

@@ -65,9 +65,7 @@ class AssetFile:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Parse `packed`: 'package==version/path' of PyPI, or of npm with 'npm:' before it.
-        WrongValue.
-        """
+        """Parse `packed`: 'package==version/path', for npm after 'npm:'. WrongValue."""
         return tuple(_member(text) for text in self.packed)
 
 

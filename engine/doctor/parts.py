@@ -137,8 +137,7 @@ def _answer(client: "Client", chosen: LanguageModelSettings) -> Finding:
     """Ask a server for its models. LanguageModelError if it does not answer."""
     import httpx
 
-    from engine.llm.servers.bounds import OutOfBounds
-    from engine.llm.servers.client import Refused
+    from engine.llm.servers.client import OutOfBounds, Refused
     from engine.llm.servers.faults import ServerFaults
 
     address = chosen.address.rstrip("/")

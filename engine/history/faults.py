@@ -14,15 +14,13 @@ from engine.errors import HistoryError
 from engine.translatable import Translatable
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_BUSY = (
+    Translatable("another program is using the file"),
+    Translatable("It is retried automatically."),
+)
 _WHY = {
-    sqlite3.SQLITE_BUSY: (
-        Translatable("another program is using the file"),
-        Translatable("It is retried automatically."),
-    ),
-    sqlite3.SQLITE_LOCKED: (
-        Translatable("another program is using the file"),
-        Translatable("It is retried automatically."),
-    ),
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_FULL: (
         Translatable("the disk is full"),
         Translatable("Free some space; saving is then retried automatically."),

@@ -1,6 +1,6 @@
-"""The tables, turns as rows, migration of older files, and the search index.
+"""The tables, turns as rows, and the search index.
 
-Invariant: only files of version 0 (new) to VERSION are changed. Deleted data is overwritten
+Invariant: only files of version 0 (new) and VERSION are changed. Deleted data is overwritten
 (secure_delete). The index (FTS5) follows turns and titles by triggers. The file's content is not
 trusted: an invalid value becomes an empty one, the text stays.
 """
@@ -17,49 +17,44 @@ from engine.errors import HistoryError
 from engine.languages import ENGLISH, SPOKEN
 from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
+from engine.typed_values import WrongValue, typed
 
 MOST_S = 1e10  # three centuries
 BUSY_S = 2.0  # how long to wait for another instance's write
 
-# The statements of each step from one version to the next; only add to them.
-STEPS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE conversation (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused, also not by two instances
-            began TEXT NOT NULL,  -- ISO 8601 with the zone
-            last REAL NOT NULL,  -- seconds since 1970: time of the last addition
-            title TEXT NOT NULL DEFAULT ''  -- empty: named after the first utterance
-        )""",
-        """CREATE TABLE turn (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            conversation INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
-            start_s REAL NOT NULL,  -- seconds after the conversation began, as all times here
-            said TEXT NOT NULL,
-            said_end_s REAL,
-            typed INTEGER NOT NULL,
-            reply TEXT NOT NULL,  -- as written
-            heard TEXT NOT NULL,  -- the part of it that was heard
-            ending TEXT,  -- NULL: the turn is open
-            private INTEGER NOT NULL,  -- part of the reply stays on this computer
-            voice TEXT NOT NULL,
-            rate REAL,  -- syllables a second; NULL: the voice's own pace
-            words TEXT NOT NULL,  -- JSON: [text, start, end, start_s, end_s] of each word heard
-            metrics TEXT NOT NULL  -- JSON of TurnMetrics
-        )""",
-        "CREATE INDEX turn_in_order ON turn (conversation, start_s, id)",
-        "CREATE INDEX conversation_by_last ON conversation (last)",
-    ),
-    (f"ALTER TABLE turn ADD COLUMN language TEXT NOT NULL DEFAULT '{ENGLISH}'",),
+VERSION = 2
+_TABLES = (
+    """CREATE TABLE conversation (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused, also not by two instances
+        began TEXT NOT NULL,  -- ISO 8601 with the zone
+        last REAL NOT NULL,  -- seconds since 1970: time of the last addition
+        title TEXT NOT NULL DEFAULT ''  -- empty: named after the first utterance
+    )""",
+    f"""CREATE TABLE turn (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+        start_s REAL NOT NULL,  -- seconds after the conversation began, as all times here
+        said TEXT NOT NULL,
+        said_end_s REAL,
+        typed INTEGER NOT NULL,
+        reply TEXT NOT NULL,  -- as written
+        heard TEXT NOT NULL,  -- the part of it that was heard
+        ending TEXT,  -- NULL: the turn is open
+        private INTEGER NOT NULL,  -- part of the reply stays on this computer
+        voice TEXT NOT NULL,
+        rate REAL,  -- syllables a second; NULL: the voice's own pace
+        words TEXT NOT NULL,  -- JSON: [text, start, end, start_s, end_s] of each word heard
+        metrics TEXT NOT NULL,  -- JSON of TurnMetrics
+        language TEXT NOT NULL DEFAULT '{ENGLISH}'
+    )""",
+    "CREATE INDEX turn_in_order ON turn (conversation, start_s, id)",
+    "CREATE INDEX conversation_by_last ON conversation (last)",
 )
-VERSION = len(STEPS)
-
 _INDEXED = {"turn": ("said", "reply"), "conversation": ("title",)}
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """Open the file, with current tables. HistoryError if a newer program made the file or SQLite
-    has no FTS5; sqlite3.Error otherwise.
-    """
+    """Open the file. HistoryError if a newer program made it or FTS5 is missing; sqlite3.Error."""
     # One thread at a time, but not always the same: the thread that joins another closes its
     # database.
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
@@ -68,8 +63,7 @@ def connect(path: str) -> sqlite3.Connection:
             database.execute(f"PRAGMA {pragma}").fetchall()
         database.execute("PRAGMA synchronous = FULL")  # a written turn survives a power cut
         _require_full_text(database)
-        _migrate(database)
-        _index(database)
+        _create(database)
     except BaseException:
         database.close()
         raise
@@ -105,34 +99,28 @@ def _require_full_text(database: sqlite3.Connection) -> None:
         ) from error
 
 
-def _migrate(database: sqlite3.Connection) -> None:
-    if _version(database) == VERSION:
+def _create(database: sqlite3.Connection) -> None:
+    """Create the tables, the index and its triggers in a new file."""
+    if _version(database):
         return
     with transaction(database):
-        for step in STEPS[_version(database) :]:  # another instance may have been faster
-            for statement in step:
-                database.execute(statement)
+        if _version(database):  # another instance was faster
+            return
+        for statement in _TABLES:
+            database.execute(statement)
+        for table, columns in _INDEXED.items():
+            _add_index(database, table, columns)
         database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _version(database: sqlite3.Connection) -> int:
     (version,) = database.execute("PRAGMA user_version").fetchone()
-    if version > VERSION:
+    if version not in (0, VERSION):
         raise HistoryError(
             "The kept conversations are of a newer version of this program.",
             hint="Start that version; this one saves nothing, and nothing is lost.",
         )
     return int(version)
-
-
-def _index(database: sqlite3.Connection) -> None:
-    """Create the index and its triggers if they are missing."""
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'index_%'"
-    if database.execute(query).fetchone() is not None:
-        return
-    with transaction(database):
-        for table, columns in _INDEXED.items():
-            _add_index(database, table, columns)
 
 
 def _add_index(database: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
@@ -141,46 +129,26 @@ def _add_index(database: sqlite3.Connection, table: str, columns: tuple[str, ...
     add = f"INSERT INTO {words} (rowid, {names}) VALUES (new.id, {new});"
     take = f"INSERT INTO {words} ({words}, rowid, {names}) VALUES ('delete', old.id, {old});"
     database.execute(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {words} USING fts5({names}, content='{table}',"
+        f"CREATE VIRTUAL TABLE {words} USING fts5({names}, content='{table}',"
         " content_rowid='id', tokenize='unicode61 remove_diacritics 2')"
     )
-    database.execute(f"INSERT INTO {words} ({words}) VALUES ('rebuild')")
     for when, body in (("insert", add), ("delete", take), (f"update OF {names}", take + add)):
         name = f"index_{table}_{when.split()[0]}"
-        database.execute(
-            f"CREATE TRIGGER IF NOT EXISTS {name} AFTER {when} ON {table} BEGIN {body} END"
-        )
+        database.execute(f"CREATE TRIGGER {name} AFTER {when} ON {table} BEGIN {body} END")
 
 
 COLUMNS = (
-    "start_s",
-    "said",
-    "said_end_s",
-    "typed",
-    "reply",
-    "heard",
-    "ending",
-    "private",
-    "voice",
-    "rate",
-    "words",
-    "metrics",
-    "language",
+    *("start_s", "said", "said_end_s", "typed", "reply", "heard", "ending"),
+    *("private", "voice", "rate", "words", "metrics", "language"),
 )
 
 
 def values(turn: Turn) -> tuple[Any, ...]:
     """Return the turn's values in the order of COLUMNS."""
-    words = [
-        (
-            join_surrogates(each.text),
-            each.start,
-            each.end,
-            round(each.start_s, 3),
-            round(each.end_s, 3),
-        )
-        for each in turn.words
-    ]
+    words = []
+    for each in turn.words:
+        times = round(each.start_s, 3), round(each.end_s, 3)
+        words.append((join_surrogates(each.text), each.start, each.end, *times))
     return (
         round(turn.start_s, 3),
         join_surrogates(turn.said),
@@ -214,12 +182,8 @@ def turn(row: sqlite3.Row, number: int) -> Turn:
         private=bool(row["private"]),
         voice=str(row["voice"]),
         rate=_number(row["rate"]),
-        language=_language(row["language"]),
+        language=row["language"] if row["language"] in SPOKEN else ENGLISH,
     )
-
-
-def _language(value: object) -> str:
-    return str(value) if value in SPOKEN else ENGLISH
 
 
 def _ending(value: object) -> Ending | None:
@@ -235,19 +199,15 @@ def _number(value: object) -> float | None:
 
 
 def _words(text: object) -> tuple[HeardWord, ...]:
+    """Return the words; none if one of them is not a text with a place and times."""
+    kind = tuple[tuple[str, int, int, float, float], ...]
     try:
-        return tuple(_word(*each) for each in _json(text, list))
-    except (TypeError, ValueError):
+        found = typed(kind, _json(text, list), "words")
+    except WrongValue:
         return ()
-
-
-def _word(text: object, start: object, end: object, start_s: object, end_s: object) -> HeardWord:
-    if not isinstance(text, str) or not isinstance(start, int) or not isinstance(end, int):
-        raise TypeError("not a word")
-    from_s, to_s = _number(start_s), _number(end_s)
-    if from_s is None or to_s is None:
-        raise TypeError("not a time")
-    return HeardWord(join_surrogates(text), start, end, from_s, to_s)
+    if not all(abs(at) < MOST_S for *_, start_s, end_s in found for at in (start_s, end_s)):
+        return ()
+    return tuple(HeardWord(join_surrogates(word), *places) for word, *places in found)
 
 
 def _metrics(text: object) -> TurnMetrics:

@@ -65,7 +65,10 @@ class Store:
         self.file: Identity | None = None
         try:
             with translate_errors(path):
-                _make(path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # Private while it is empty; SQLite's own files copy its mode.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+                path.chmod(0o600)
                 self.file = identity(path)
                 self._database = schema.connect(str(path))
         except Damaged as fault:
@@ -85,9 +88,7 @@ class Store:
 
     @property
     def is_in_place(self) -> bool:
-        """Return whether the path still leads to the open file; another instance may have renamed
-        it.
-        """
+        """Return whether the path still leads to the open file, which may be renamed."""
         return identity(self.path) == self.file
 
     # ------------------------------------------------------------------ keeping
@@ -153,9 +154,7 @@ class Store:
         return removed
 
     def remove_before(self, at: float, besides: int | None = None) -> int:
-        """Delete the conversations without a new turn since `at` (seconds since 1970), except
-        `besides`. Return their number.
-        """
+        """Delete conversations without a turn since `at`, except `besides`; return their number."""
         with translate_errors(self.path):
             old = self._database.execute(
                 "SELECT id FROM conversation WHERE last < ? AND id IS NOT ?", (at, besides)
@@ -268,13 +267,6 @@ def _title(row: sqlite3.Row, most: int) -> str:
     return shorten(str(row["title"]) or subject(questions) or questions[0], most)
 
 
-def _make(path: Path) -> None:
-    """Create the file for its owner alone while it is empty; SQLite's own files copy its mode."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    path.chmod(0o600)
-
-
 def _time(text: object) -> datetime:
     """Parse a time. An invalid one becomes the beginning of 1970."""
     try:
@@ -311,9 +303,7 @@ SUFFIXES = (*_WRITERS, ".json")
 
 
 def write_all(store: Store, path: Path) -> int:
-    """Write all conversations in the format of the suffix; return how many. InvalidInput for an
-    unknown suffix, if nothing was saved, or if the file cannot be written.
-    """
+    """Write all conversations in the format of the suffix; return how many. InvalidInput."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InvalidInput(
@@ -328,13 +318,9 @@ def write_all(store: Store, path: Path) -> int:
     ids = store.ids()
     if not ids:
         raise InvalidInput("No conversation was kept.", hint="Turn on keeping them first.")
-    write_texts(path, _as_json(store, ids) if suffix == ".json" else _as_text(store, ids, suffix))
+    texts = (f"{_WRITERS[suffix](store.read(each))}\n" for each in ids)
+    write_texts(path, _as_json(store, ids) if suffix == ".json" else texts)
     return len(ids)
-
-
-def _as_text(store: Store, ids: tuple[int, ...], suffix: str) -> Iterator[str]:
-    for each in ids:
-        yield _WRITERS[suffix](store.read(each)) + "\n"
 
 
 def _as_json(store: Store, ids: tuple[int, ...]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from engine.messages.models import FetchModels, ModelEntry, UseModel
 from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings, Settings
-from engine.translatable import Translatable
 
 
 class Role(Enum):
@@ -68,21 +67,12 @@ class ThoughtDelta:
 
 @dataclass(frozen=True)
 class Retraction:
-    """The reply's text so far was reasoning; the tag that marks it came late. Its speech stops, and
-    none of it is saved.
-    """
+    """The reply's text so far was reasoning: its speech stops, and none of it is saved."""
 
 
 @dataclass(frozen=True)
 class StillLoading:
     """The server is loading its model; the request is retried."""
-
-
-@dataclass(frozen=True)
-class Remark:
-    """A remark about the model for the user; shown once, however many replies repeat it."""
-
-    text: Translatable
 
 
 @dataclass(frozen=True)
@@ -170,7 +160,7 @@ Action = (
     | PauseReading
     | SkipReading
 )
-Mark = ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action  # beside the text
+Mark = ThoughtDelta | Retraction | StillLoading | Unanswered | Action  # beside the text
 Delta = TextDelta | Mark
 
 
@@ -218,11 +208,13 @@ class AssistantState:
     reading: str = ""  # the title of the open document; empty = none is open
 
 
+GetState = Callable[[], AssistantState]
+Deltas = Generator[Delta, None, None]
+
+
 @dataclass(frozen=True)
 class LanguageModelInfo:
-    """`name` is the kind ('skills', 'llama', 'server'), `detail` describes the model for the status
-    line.
-    """
+    """The kind ('skills', 'llama', 'server'), and the model for the status line."""
 
     name: str
     detail: str
@@ -234,27 +226,20 @@ class LanguageModel(Protocol):
     @property
     def info(self) -> LanguageModelInfo: ...
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
-        """Answer the last user message. `state` is called only when a skill needs it.
-
-        Raises LanguageModelError at any point of the iteration; the next reply works.
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
+        """Answer the last user message. `state` is called only when a skill needs it. Raises
+        LanguageModelError at any point of the iteration; the next reply works.
         """
         ...
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Prepare for the user's next words after `history`, a small slice per step; closing it
-        keeps the work done so far. Models that gain nothing from this yield nothing.
-
-        Raises LanguageModelError, which the next reply would raise too.
+        keeps the work done so far. Raises LanguageModelError, which the next reply would raise too.
         """
         ...
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Use the system prompt and temperature of these settings from the next reply on; they name
-        the model that is already loaded.
-        """
+        """Use the prompt and temperature of these settings, which name the same model."""
         ...
 
     def close(self) -> None: ...

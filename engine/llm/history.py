@@ -58,10 +58,8 @@ def without_private(history: Sequence[Message]) -> list[Message]:
 def trimmed(
     messages: Sequence[ChatMessage], fits: Callable[[list[ChatMessage]], bool]
 ) -> list[ChatMessage]:
-    """Return the longest tail that fits, after the system message; the last user message always
-    stays.
-
-    Raises LanguageModelError when even that does not fit.
+    """Return the longest tail that fits, after the system message, with the last user message.
+    Raises LanguageModelError when not even that fits.
     """
     head = [message for message in messages[:1] if message["role"] == "system"]
     turns = list(messages[len(head) :])
@@ -81,9 +79,7 @@ def too_long() -> LanguageModelError:
 
 
 def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with the system prompt inside the first user message, for templates
-    without a system role.
-    """
+    """Return the messages with the system prompt in the first one, for templates without it."""
     rest = list(messages)
     if len(rest) < 2 or rest[0]["role"] != "system":
         return rest
@@ -92,9 +88,7 @@ def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def without_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with tool calls and their results as text, for templates that fail on
-    them. User and assistant alternate as before.
-    """
+    """Return the messages, alternating as before, with tool calls and their results as text."""
     plain: list[ChatMessage] = []
     for message in messages:
         role, text = message["role"], message.get("content") or ""

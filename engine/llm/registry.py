@@ -17,18 +17,11 @@ NAMES = ("skills", "llama", "server")
 
 
 def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
-    """Load the language model of the settings ('server' connects at its first reply).
-
-    Raises ModelError if the name is unknown, a library or file is missing, or the model does not
-    load; and the exceptions of `progress`.
+    """Load the language model of the settings ('server' connects at its first reply). Raises
+    ModelError, and the exceptions of `progress`.
     """
-    if settings.engine not in NAMES:
-        raise ModelError(
-            "There is no language-model engine called '{name}'.",
-            hint="Choose one of {names} in the settings.",
-            name=settings.engine,
-            names=", ".join(NAMES),
-        )
+    if settings.engine == "skills":
+        return skills()
     if settings.engine == "llama":
         from engine.llm.local import llama
 
@@ -37,7 +30,12 @@ def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
         from engine.llm.servers import server
 
         return server.connect(settings, skills())
-    return skills()
+    raise ModelError(
+        "There is no language-model engine called '{name}'.",
+        hint="Choose one of {names} in the settings.",
+        name=settings.engine,
+        names=", ".join(NAMES),
+    )
 
 
 def preload(settings: LanguageModelSettings) -> None:

@@ -1,21 +1,32 @@
 """Choose a model by changing settings; remove one: a fetched model is deleted, an added one
-forgotten.
+forgotten. And all operations by name, on the calling thread, for a host without a window.
 
 Invariant: all settings of one choice belong to one part, and the first is its engine. The model
 that 'auto' resolves to is chosen as 'auto', so a measurement can still change it. Models in use
 stay, and only files that this program fetched are deleted.
 """
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
+from engine import settings_file
 from engine.asr import pick as ears
+from engine.assets.store import Show
 from engine.errors import InvalidInput
-from engine.messages.models import ModelEntry, ModelKind, Origin, Presence
-from engine.models import storage
-from engine.models.added import forget
-from engine.models.storage import default_store, usable_path, with_needs
-from engine.settings import Changes, RecogniserSettings, SettingKey, SpeechSettings
+from engine.messages.models import ModelEntry, ModelKind, Origin, Presence, Recommendation
+from engine.models import listing, recommended, storage
+from engine.models.listing import this_machine
+from engine.models.servers import PORTS, find_served
+from engine.models.storage import add, default_store, forget, usable_path, with_needs
+from engine.settings import (
+    Changes,
+    RecogniserSettings,
+    SettingKey,
+    Settings,
+    SpeechSettings,
+    change_all,
+)
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts import pick as speech
@@ -32,8 +43,14 @@ def changes(entry: ModelEntry) -> Changes:
             name=entry.title,
             command=f"rubato models get {entry.name}",
         )
-    of_kind = _BY_KIND.get(entry.kind, _voice)  # the setting refuses a part of a voice
-    return of_kind(entry)
+    if entry.kind == ModelKind.RECOGNISER:
+        return _recogniser(entry)
+    if entry.kind == ModelKind.LANGUAGE_MODEL:
+        return _language_model(entry)
+    # The setting refuses a part of a voice.
+    automatic = speech.choose(SpeechSettings()).synthesiser
+    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
+    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
 
 
 def _recogniser(entry: ModelEntry) -> Changes:
@@ -58,34 +75,12 @@ def _language_model(entry: ModelEntry) -> Changes:
     return ((engine, "llama"), (model, str(usable_path(asset, default_store()))))
 
 
-def _voice(entry: ModelEntry) -> Changes:
-    automatic = speech.choose(SpeechSettings()).synthesiser
-    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
-    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
-
-
-_BY_KIND: Final[dict[str, Callable[[ModelEntry], Changes]]] = {
-    ModelKind.RECOGNISER: _recogniser,
-    ModelKind.LANGUAGE_MODEL: _language_model,
-}
-_ANOTHER: Final[dict[str, str]] = {  # by kind of model
-    ModelKind.RECOGNISER: Translatable("Use another recogniser first, then remove this model."),
-    ModelKind.LANGUAGE_MODEL: Translatable(
-        "Use another language model first, then remove this one."
-    ),
-}
-# also for a part of a voice
-_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove this model.")
-
-
 def remove(entry: ModelEntry) -> int:
-    """Remove a model; return the bytes freed. InvalidInput says why it must stay, AssetError that
-    it is being fetched.
-    """
+    """Remove a model; return the bytes freed. InvalidInput if it must stay, AssetError."""
     if entry.in_use:
         raise InvalidInput(
             "{name} is in use, so it stays.",
-            hint=_ANOTHER.get(entry.kind, _ANOTHER_VOICE),
+            hint="Use another model of its kind first, then remove this one.",
             name=entry.title,
         )
     match entry.origin:
@@ -122,3 +117,69 @@ def removal_text(entry: ModelEntry, freed_bytes: int) -> str:
     if not freed_bytes:
         return Translatable("{name} has no files here.", name=entry.name)
     return Translatable("{megabytes} MB were freed.", megabytes=f"{freed_bytes / 1e6:.1f}")
+
+
+@dataclass(frozen=True)
+class Removed:
+    """The freed space, and a sentence that describes the removal."""
+
+    freed_bytes: int
+    text: str
+
+
+class ModelLibrary:
+    """The models under these settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def models(self, *, servers: bool = False) -> tuple[ModelEntry, ...]:
+        """Return all models; `servers`: include those of servers on this machine."""
+        return listing.entries(self._settings, find_served() if servers else ())
+
+    def recommendation(self) -> Recommendation:
+        """Return the models that fit this machine."""
+        return recommended.recommendation(self.models(), this_machine())
+
+    def wanted(self, names: Iterable[str]) -> tuple[ModelEntry, ...]:
+        """Return the incomplete models that a fetch of these would complete. InvalidInput."""
+        assets = {asset.name for name in names for asset in storage.with_needs(name)}
+        return tuple(
+            each
+            for each in self.models()
+            if each.name in assets and each.state is not Presence.COMPLETE
+        )
+
+    def fetch(self, name: str, show: Show) -> tuple[Path, ...]:
+        """Fetch a model and its needs; return their folders. InvalidInput, AssetError."""
+        return storage.fetch(name, show)
+
+    def verify(self, name: str, show: Show) -> tuple[str, ...]:
+        """Return one sentence per file that has changed since it was fetched. InvalidInput."""
+        return storage.verify(name, show)
+
+    def remove(self, name: str) -> Removed:
+        """Delete a fetched model, or forget an added one. InvalidInput if it must stay."""
+        chosen = listing.entry(self._named(name), self._settings)
+        freed = remove(chosen)
+        return Removed(freed, removal_text(chosen, freed))
+
+    def use(self, name: str) -> Changes:
+        """Write the choice of a model to the settings file, for the next start. InvalidInput,
+        SettingsError.
+        """
+        served = find_served() if name.split("/")[0] in PORTS else ()
+        chosen = changes(listing.entry(self._named(name), self._settings, served))
+        after = change_all(self._settings, chosen)
+        settings_file.save(after, settings_file.default_path(), self._settings)
+        self._settings = after
+        return chosen
+
+    def add(self, path: Path) -> tuple[str, ...]:
+        """Add the user's files to the list; return their names. InvalidInput."""
+        return tuple(each.path for each in add(path, settings_file.data_folder()))
+
+    def _named(self, name: str) -> str:
+        """Return the path of an added model as in the list, otherwise the name itself."""
+        path = str(Path(name).expanduser().absolute())
+        return path if any(each.name == path for each in self.models()) else name

@@ -17,9 +17,15 @@ from engine.assets.store import Store
 from engine.errors import InvalidInput, ModelError
 from engine.llm.local.gguf import check_library
 from engine.messages.models import ModelEntry, ModelKind, Origin, Presence
-from engine.models.added import AddedModel, added
 from engine.models.servers import TITLES, ServedModel
-from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
+from engine.models.storage import (
+    AddedModel,
+    added,
+    default_store,
+    size_on_disk,
+    usable_path,
+    with_needs,
+)
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, System
@@ -91,12 +97,7 @@ _BUILT_IN = (
         mark("Built-in skills: no language model, reliable answers"),
         "GPL-3.0",
     ),
-    (
-        STARTER,
-        ModelKind.VOICE,
-        mark("Rubato's own voice: small and neural"),
-        "GPL-3.0",
-    ),
+    (STARTER, ModelKind.VOICE, mark("Rubato's own voice: small and neural"), "GPL-3.0"),
     (ESPEAK, ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
 _GONE = Translatable("Its file or folder no longer exists.")

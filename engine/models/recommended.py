@@ -34,11 +34,8 @@ _STAYS: dict[str, str] = {
 def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommendation:
     """Recommend models that can be fetched; for a kind without one, name the built-in one."""
     listed = [each for each in entries if each.origin is Origin.LISTED and each.fits]
-    chosen = [
-        each
-        for each in (_recogniser(listed), _language_model(listed, machine), _voice(listed))
-        if each
-    ]
+    found = _recogniser(listed), _language_model(listed, machine), _voice(listed)
+    chosen = [each for each in found if each]
     known = {each.name: each for each in entries}
     missing = [
         asset
@@ -103,12 +100,9 @@ def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
 
 def _words(each: ModelEntry, is_here: bool) -> str:
     megabytes = sum(asset.megabytes for asset in with_needs(each.name))
-    size = Translatable("already here") if is_here else _size(megabytes)
+    size = Translatable("{size} MB", size=megabytes)  # as on the page of models
+    if is_here:
+        size = Translatable("already here")
+    elif megabytes >= 1000:
+        size = Translatable("{size} GB", size=f"{megabytes / 1000:.1f}")
     return Translatable(_DOES[each.kind], name=short(each.title), size=size)
-
-
-def _size(megabytes: int) -> Translatable:
-    """Format a size like the buttons on the page of models."""
-    if megabytes < 1000:
-        return Translatable("{size} MB", size=megabytes)
-    return Translatable("{size} GB", size=f"{megabytes / 1000:.1f}")

@@ -53,14 +53,10 @@ def _models(server: str, port: int) -> Iterator[ServedModel]:
     for each in listing[:MOST_MODELS]:
         model = each.get("id") if isinstance(each, dict) else None
         if isinstance(model, str) and 0 < len(model) <= MOST_CHARS and can_chat(model, each):
-            yield ServedModel(server, model, f"{root}/v1", sizes.get(model) or _size(each))
-
-
-def _size(model: dict[str, Any]) -> int:
-    """Return llama-server's own size field."""
-    meta = model.get("meta")
-    size = meta.get("size") if isinstance(meta, dict) else None
-    return size if isinstance(size, int) and size > 0 else 0
+            meta = each.get("meta")  # of llama-server
+            size = sizes.get(model) or (meta.get("size") if isinstance(meta, dict) else None)
+            known = size if isinstance(size, int) and size > 0 else 0
+            yield ServedModel(server, model, f"{root}/v1", known)
 
 
 def _ollama_sizes(root: str) -> dict[str, int]:

@@ -1,16 +1,26 @@
-"""The models that can be fetched, on this machine's disk: plain values in, plain values out.
+"""Models on this machine's disk: those that can be fetched, and the list of the user's own, which
+stay where they are.
 
-Invariant: reaches the network only while fetching.
+Invariant: reaches the network only while fetching. No added model is copied, moved or deleted. The
+list is replaced as one file; a damaged one counts as empty.
 """
 
+import json
 import os
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine import settings_file
+from engine.asr.whisper.model import checked_folder
 from engine.assets.catalogue import Asset, find
 from engine.assets.catalogue import with_needs as with_needs
 from engine.assets.store import Cancel, Show, Store
+from engine.atomic_write import replace_file
+from engine.errors import InvalidInput, ModelError, SettingsError
+from engine.llm.local.gguf import checked_file
+from engine.messages.models import ModelKind
+from engine.translatable import Translatable
 
 HUB = "RUBATO_HUB"  # address of a server that speaks the hub's protocol
 ShowAll = Callable[[int, int], None]  # bytes done and in total, of all files
@@ -71,3 +81,89 @@ def _counter(store: Store, asset: Asset, others: int, total: int, show: ShowAll)
         show(min(total, others + sum(done.values())), total)
 
     return step
+
+
+FILE = "added-models.json"
+MOST = 100
+_LARGEST_BYTES = 1_000_000  # MOST entries with the longest paths
+HINT = Translatable(
+    "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
+)
+
+
+@dataclass(frozen=True)
+class AddedModel:
+    """A model of the user: its absolute path and its kind."""
+
+    path: str
+    kind: str
+
+
+def added(folder: Path) -> tuple[AddedModel, ...]:
+    """Return the added models, oldest first; empty if the list cannot be read."""
+    try:
+        return _read(folder)
+    except OSError:
+        return ()
+
+
+def _read(folder: Path) -> tuple[AddedModel, ...]:
+    """Return the list; empty if there is none, or if it is damaged. Raises OSError."""
+    try:
+        with (folder / FILE).open(encoding="utf-8") as file:
+            found = json.loads(file.read(_LARGEST_BYTES))
+        return tuple(AddedModel(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
+    except (FileNotFoundError, ValueError, TypeError, KeyError, RecursionError):
+        return ()
+
+
+def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
+    """Add a GGUF file, a Whisper folder, or a folder's GGUF files; return the entries. InvalidInput
+    for anything else, SettingsError if the list cannot be saved.
+    """
+    found = _find_models(path.expanduser().absolute())
+    _change(folder, {each.path for each in found}, found)
+    return found
+
+
+def forget(path: str, folder: Path) -> None:
+    """Remove a model from the list; its files stay. SettingsError if the list cannot be saved."""
+    _change(folder, {path}, ())
+
+
+def _find_models(path: Path) -> tuple[AddedModel, ...]:
+    try:
+        if path.is_dir():
+            files = sorted(each for each in path.glob("*.gguf") if each.is_file())[:MOST]
+            if files:
+                return tuple(
+                    AddedModel(str(checked_file(str(each))), ModelKind.LANGUAGE_MODEL)
+                    for each in files
+                )
+            return (AddedModel(str(checked_folder(str(path))), ModelKind.RECOGNISER),)
+        return (AddedModel(str(checked_file(str(path))), ModelKind.LANGUAGE_MODEL),)
+    except ModelError as error:
+        raise InvalidInput(error.message, hint=HINT) from error
+    except OSError as error:
+        raise InvalidInput(
+            "{path} cannot be read: {error}.", hint=HINT, path=path, error=error.strerror
+        ) from error
+
+
+def _change(folder: Path, gone: set[str], new: tuple[AddedModel, ...]) -> None:
+    """Write the list, which only the user can read, without some paths and with new models."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        models = (*(each for each in _read(folder) if each.path not in gone), *new)
+        if len(models) > MOST:
+            raise InvalidInput(
+                "More than {count} models were added.", hint="Remove some first.", count=MOST
+            )
+        replace_file(folder / FILE, json.dumps([asdict(each) for each in models], indent=2))
+    except OSError as error:
+        raise SettingsError(
+            "The list of added models cannot be saved in {folder}: {error}.",
+            hint="Free some space or allow writing there, and add it again.",
+            folder=folder,
+            error=error.strerror or error,
+        ) from error

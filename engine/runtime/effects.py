@@ -18,8 +18,8 @@ from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
+from engine.llm.skills.control import may_become_speech_wish, speech_wish
 from engine.llm.skills.languages.commands import may_be_english
-from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.machine import collect_all
 from engine.messages.commands import NewConversation, SendText, Speak, StopReply
 from engine.messages.conversations import ConversationCut, ConversationOpened, Replay

@@ -51,7 +51,7 @@ _shelf = _later("engine.reading.shelf:Shelf")
 
 
 def _speech_wish(text: str, whole: bool) -> bool:
-    from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
+    from engine.llm.skills.control import may_become_speech_wish, speech_wish
 
     return speech_wish(text) is not None if whole else may_become_speech_wish(text)
 

@@ -125,12 +125,9 @@ class Entry(Enum):
 
 @dataclass(frozen=True)
 class Shown:
-    """A row of the form, named by `label`. A setting may have several.
-
-    `only_with`: show the row only with this engine, or one of these, in the section; empty =
-    always. `advanced`: show it behind the button "Advanced". `place`: rows with higher values are
-    further down; equal ones are in the order of declaration. `help`: the text of the Help that
-    follows.
+    """A row of the form, named by `label`; a setting may have several. `only_with`: only with this
+    engine, or one of these, in the section. `advanced`: behind the button "Advanced". `place`: rows
+    with higher values are further down. `help`: the text of the Help that follows.
     """
 
     label: str
@@ -153,9 +150,7 @@ class Help:
 
 @dataclass(frozen=True)
 class LoadedBy:
-    """The engines that reload when this setting changes. Other engines apply a change while they
-    run, and so do all engines without this annotation.
-    """
+    """The engines that reload when this setting changes; others apply it while they run."""
 
     engines: tuple[str, ...]
 
@@ -178,10 +173,8 @@ class AppliesTo(Enum):
 
 @dataclass(frozen=True)
 class SayOptions:
-    """Options for speaking one text. None = as in the settings; `out` None = the loudspeaker.
-
-    `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS), `out` is a WAV to
-    write. `language` is a code; None = that of the voice, or else of the text.
+    """Options for speaking one text; None = as in the settings. `voice` is a name or a file,
+    `rate_plan` looks like "0:2,3:6" (seconds:SPS), `out` is a WAV to write, `language` a code.
     """
 
     voice: str | None = None

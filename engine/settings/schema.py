@@ -27,11 +27,7 @@ from engine.settings.rules import (
     Shown,
     Value,
 )
-from engine.settings.sections import (
-    LanguageModelSettings,
-    RecogniserSettings,
-    Settings,
-)
+from engine.settings.sections import LanguageModelSettings, RecogniserSettings, Settings
 from engine.settings.speech import SpeechSettings
 from engine.typed_values import WrongValue, typed
 
@@ -76,9 +72,7 @@ class SettingKey(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """Description of a setting. `about` describes a setting without a row; `loaded_by`: see
-    LoadedBy.
-    """
+    """Description of a setting. `about`: of one without a row; `loaded_by`: see LoadedBy."""
 
     key: str
     kind: Any  # a plain type, or several: 'float | None'
@@ -127,9 +121,8 @@ def value_of(settings: Settings, key: str) -> Value:
 
 
 def change(settings: S, key: str, value: Value) -> S:
-    """Return settings with one value changed. InvalidInput if the key or the value is not allowed.
-
-    A whole number is converted for a setting that holds a fraction; nothing else is converted.
+    """Return settings with one value changed, a whole number as a fraction where one is needed.
+    InvalidInput if the key or the value is not allowed.
     """
     setting = setting_of(settings, key)
     try:

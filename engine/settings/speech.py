@@ -18,7 +18,7 @@ from engine.settings.rules import (
 from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, TITLES
 from engine.translatable import Translatable, mark
 
-AUTO = "auto"  # no choice: that of the machine, or of what is said
+AUTO = "auto"  # no choice: that of the machine, or of the text
 _FROM_PAPERS = tuple(system.name for system in SYSTEMS)
 _VoiceElsewhere = Annotated[
     str,

@@ -12,7 +12,7 @@ import pytest
 
 from engine.audio.echo import canceller as echo
 from engine.audio.echo.canceller import Passthrough
-from engine.llm.skills.control.pace import STEP
+from engine.llm.skills.control import STEP
 from engine.messages.commands import SendText
 from engine.messages.events import Notice, SettingChanged, TurnEnded
 from engine.runtime.host.actions import USUAL_SPS

@@ -1,21 +1,16 @@
-"""Checks of a GGUF file that do not load it, and two functions that the Python wrapper of llama.cpp
-lacks: the progress of loading, and the prompts of model families.
+"""Checks of a GGUF file that do not load it, and the progress of loading, which the Python wrapper
+of llama.cpp lacks.
 
 Invariant: importing this imports no model library. An exception of the listener never passes
 through llama.cpp; it stops the loading and is stored.
 """
 
-import ctypes
 import importlib.util
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.characters import join_surrogates
 from engine.errors import Cancelled, ModelError
-from engine.llm.history import ChatMessage
 from engine.translatable import Progress, Translatable
 
 if TYPE_CHECKING:
@@ -38,9 +33,7 @@ def no_library() -> ModelError:
 
 
 def checked_file(model: str) -> Path:
-    """Return the model's path if it exists and begins like a GGUF file; raise ModelError
-    otherwise.
-    """
+    """Return the path of the model if it begins like a GGUF file. Raises ModelError."""
     hint = Translatable("Choose a .gguf file of an instruct or chat model in the settings.")
     if not model:
         raise ModelError("No language model file is chosen.", hint=hint)
@@ -60,18 +53,14 @@ def checked_file(model: str) -> Path:
 
 @dataclass
 class LoadWatch:
-    """Forwards the progress that llama.cpp reports. `cancelled`: the exception that stopped the
-    loading; None = none.
-    """
+    """Forwards llama.cpp's progress. `cancelled`: the exception that stopped the loading."""
 
     text: str
     progress: Progress
     cancelled: Cancelled | None = None
 
     def reached(self, fraction: float, _: object) -> bool:
-        """Report the progress to the caller. llama.cpp calls this; the result False stops the
-        loading.
-        """
+        """Report the progress; llama.cpp calls this, and False stops the loading."""
         try:
             self.progress(self.text, round(fraction, 2))
         except Cancelled as cancelled:
@@ -81,11 +70,8 @@ class LoadWatch:
 
 
 def watched_llama(watch: LoadWatch) -> "type[Llama]":
-    """Return a subclass of llama_cpp.Llama whose constructor reports to this watch while it loads
-    the file.
-
-    The wrapper creates the loading parameters inside its constructor; they get llama.cpp's callback
-    at the moment they are assigned.
+    """Return a subclass of Llama whose constructor reports to this watch while it loads the file:
+    its loading parameters get llama.cpp's callback when they are assigned.
     """
     import llama_cpp
 
@@ -102,27 +88,3 @@ def watched_llama(watch: LoadWatch) -> "type[Llama]":
             self._watched_params = params
 
     return Watched
-
-
-def family_prompt(template: str, messages: Sequence[ChatMessage]) -> str:
-    """Return the prompt of these text messages in the format of the family that llama.cpp
-    recognises by the marks of the template; empty if it recognises none.
-    """
-    import llama_cpp
-
-    if not messages:
-        return ""
-    pairs = [(each["role"], each["content"]) for each in messages]
-    encoded = [
-        [join_surrogates(text).replace("\0", "").encode() for text in pair] for pair in pairs
-    ]
-    chat = (llama_cpp.llama_chat_message * len(encoded))(
-        *starmap(llama_cpp.llama_chat_message, encoded)
-    )
-    arguments = (join_surrogates(template).encode(), chat, len(chat), True)
-    size = llama_cpp.llama_chat_apply_template(*arguments, None, 0)
-    if size <= 0:
-        return ""
-    prompt = ctypes.create_string_buffer(size)
-    llama_cpp.llama_chat_apply_template(*arguments, prompt, size)
-    return prompt.raw.decode(errors="replace")

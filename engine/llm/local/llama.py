@@ -6,7 +6,7 @@ known part of the next prompt can be evaluated before the user asks. A new file 
 another process (trial.py), because llama.cpp aborts its process on a bad one.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,37 +15,17 @@ import psutil
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import (
-    AssistantState,
-    Delta,
-    LanguageModelInfo,
-    Message,
-    Remark,
-    Role,
-    last_language,
-)
-from engine.llm.history import (
-    ChatMessage,
-    chat_messages,
-    trimmed,
-    without_calls,
-    without_system,
-)
+from engine.llm.base import Deltas, GetState, LanguageModelInfo, Message, Role, last_language
+from engine.llm.history import ChatMessage, chat_messages, trimmed, without_calls, without_system
 from engine.llm.local import trial
-from engine.llm.local.gguf import (
-    LoadWatch,
-    checked_file,
-    family_prompt,
-    no_library,
-    watched_llama,
-)
+from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
-from engine.llm.tools.rounds import Piece
+from engine.llm.tools.rounds import Pieces
 from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
-from engine.translatable import Progress, Translatable
+from engine.translatable import Progress
 
 if TYPE_CHECKING:
     from llama_cpp import Llama
@@ -86,7 +66,6 @@ class LlamaModel:
         self._skills = skills
         self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
-        self._by_family = False  # the last prompt is the family's, not the template's
         architecture = llama.metadata.get("general.architecture", "")
         trained = llama.metadata.get(f"{architecture}.context_length", "")  # may not be there
         most = int(trained) if trained.isdecimal() else 0
@@ -96,9 +75,7 @@ class LlamaModel:
     def info(self) -> LanguageModelInfo:
         return LanguageModelInfo("llama", self._name)
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         prompt = self._settings.system_prompt
         return rounds.reply(self.complete, self._skills, prompt, history, state)
 
@@ -160,17 +137,10 @@ class LlamaModel:
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
-    ) -> Generator[Piece, None, None]:
+    ) -> Pieces:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         self._tools = tools
         prompt = self._prompt(self._fitting(messages))
-        if self._by_family:
-            yield Remark(
-                Translatable(
-                    "The chat template of {name} failed, so the usual one of its kind is used.",
-                    name=self._name,
-                )
-            )
         splitter = TagSplitter(thinking=prompt.rstrip().endswith("<think>"))
         try:
             tokens = self._tokenized(prompt)
@@ -217,10 +187,7 @@ class LlamaModel:
         return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
-        """Return the prompt of the first form of the messages that the template accepts, otherwise
-        the usual prompt of the template's family.
-        """
-        self._by_family = False
+        """Return the prompt of the first form of the messages that the template accepts."""
         first: Exception | None = None
         # Some templates need a list of tools, others take one as an offer.
         without_tools: tuple[list[Any] | None, ...] = (None, [])
@@ -230,9 +197,6 @@ class LlamaModel:
                     return self._formatted(form, no_tools)
                 except _template_faults() as error:
                     first = first or error
-        if prompt := family_prompt(self._template, without_calls(messages)):
-            self._by_family = True
-            return prompt
         raise LanguageModelError(
             "The chat template of {name} failed: {error}.",
             hint="Choose another model file.",
@@ -253,10 +217,7 @@ class LlamaModel:
 
 
 def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) -> LlamaModel:
-    """Load the file named in the settings; a new file is tried first.
-
-    Raises ModelError naming the file, and the exceptions of `progress`.
-    """
+    """Load the file of the settings, a new one after a trial. ModelError; those of `progress`."""
     try:
         # Imported here: an optional extra, compiled on installation.
         import llama_cpp
@@ -280,9 +241,7 @@ def open_file(
     skills: Skills,
     progress: Progress = lambda text, fraction: None,
 ) -> LlamaModel:
-    """Load the file named in the settings without a trial: a bad file ends this process.
-    ModelError.
-    """
+    """Load the file without a trial: a bad file ends this process. ModelError."""
     path = checked_file(settings.model)
     slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
     watch = LoadWatch(f"Loading {path.name}", progress)
@@ -323,9 +282,7 @@ def on_gpu() -> bool:
 
 
 def thread_count() -> int:
-    """Return the number of physical cores minus one, which stays free for the voice and the audio;
-    at least 1.
-    """
+    """Return the physical cores but one, which voice and audio need; at least 1."""
     return max(1, (psutil.cpu_count(logical=False) or psutil.cpu_count() or 2) - 1)
 
 
@@ -348,9 +305,7 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
 
 
 def _forms(messages: list[ChatMessage]) -> Iterator[list[ChatMessage]]:
-    """Yield the messages, then forms for templates that fail on them: calls as text, no system
-    prompt.
-    """
+    """Yield the messages, then without calls, without a system prompt, or without both."""
     forms = [messages]
     if any(message["role"] == "tool" or "tool_calls" in message for message in messages):
         forms.append(without_calls(messages))
@@ -379,9 +334,7 @@ def _common_prefix(cached: list[int], prompt: list[int]) -> int:
 
 
 def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
-    """Convert a message with calls for templates: arguments as an object and no content as an empty
-    text; the OpenAI format has them as text and null.
-    """
+    """Convert calls for templates: arguments as an object, no content as an empty text."""
     if "tool_calls" not in message:
         return message
     calls = [

@@ -2,11 +2,12 @@
 process on a bad file.
 
 Invariant: a file reaches this process only after a child with the same library survived it. Files
-that passed are remembered by their content, so neither the next start nor a copy has to be tried
-again. A file that failed is tried again whenever it is chosen.
+that passed are remembered by place, size and time, so the next start does not try them again. A
+file that failed is tried again whenever it is chosen.
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,14 +16,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import IO, Any
+
+import psutil
 
 import engine
 from engine import settings_file
-from engine.assets.download import sha256_of
 from engine.atomic_write import replace_file
-from engine.errors import ModelError
+from engine.errors import EngineError, ModelError
 from engine.settings import LanguageModelSettings
-from engine.translatable import Progress, Translatable, from_json
+from engine.translatable import Progress, Translatable, from_json, to_json
 
 RECORD = "language-models.json"
 MOST_PASSES = 100  # remembered; the oldest are forgotten
@@ -32,47 +35,36 @@ BYTES_A_S = 50_000_000  # the speed of a slow disk
 MAX_ANSWER_BYTES = 10_000
 # -P: do not import from the current folder. The engine comes last in the search path.
 CHILD = (
-    "import sys; sys.path.append(sys.argv[1]); import engine.llm.local.trial_child as child; "
+    "import sys; sys.path.append(sys.argv[1]); import engine.llm.local.trial as child; "
     "sys.exit(child.main())"
 )
 COMMAND = (sys.executable, "-P", "-c", CHILD, str(Path(engine.__file__).parents[1]))
+SPARE_S = 10  # of the child, after the time that the parent allows
+LEAST_BYTES = 1 << 30  # the libraries alone need some hundred MB
+MAX_WORDS = 1_000  # characters of a library's words in a reported error
 FAILED = 3  # the child's exit status after an ordinary error, which it has reported
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A file that passed the trial. Path, size and time of change identify it without reading
-    it.
-    """
+    """A file that passed. Path, size and time of change identify it without reading it."""
 
     path: str
     size: int
     changed_ns: int
     library: str
-    sha256: str
 
 
 def check(path: Path, settings: LanguageModelSettings, library: str, progress: Progress) -> None:
-    """Return if the file can be loaded here: it passed before, or it passes now.
-
-    `library` names the version of llama.cpp. `progress` is called often and may raise to cancel.
-    Raises ModelError, which describes the failure, and OSError when the file cannot be read.
+    """Return if the file can be loaded here with this version of llama.cpp: it passed before, or it
+    passes now. `progress` may raise to cancel. Raises ModelError with the failure, and OSError.
     """
     passes = _passes()
     stat = path.stat()
-    seen = Pass(str(path.absolute()), stat.st_size, stat.st_mtime_ns, library, "")
-    if any(replace(known, sha256="") == seen for known in passes):
+    now = Pass(str(path.absolute()), stat.st_size, stat.st_mtime_ns, library)
+    if now in passes:
         return
-
-    def hashed(done: int, total: int) -> None:
-        progress(
-            Translatable("Checking {name}, a new file", name=path.name),
-            round(done / max(1, total), 2),
-        )
-
-    now = replace(seen, sha256=sha256_of(path, hashed))
-    if not any((known.sha256, known.library) == (now.sha256, library) for known in passes):
-        _try(path, settings, BASE_S + stat.st_size / BYTES_A_S, progress)
+    _try(path, settings, BASE_S + stat.st_size / BYTES_A_S, progress)
     _keep([*(known for known in passes if known.path != now.path), now][-MOST_PASSES:])
 
 
@@ -126,7 +118,7 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
 
 @contextmanager
 def _child() -> Iterator["subprocess.Popen[bytes]"]:
-    """Run the process of trial_child.py; it does not outlive this block."""
+    """Run the process that tries the file; it does not outlive this block."""
     with subprocess.Popen(
         COMMAND,
         stdin=subprocess.PIPE,
@@ -141,9 +133,7 @@ def _child() -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def _passes() -> list[Pass]:
-    """Return the files that passed so far; none when the record cannot be read, so they are tried
-    again.
-    """
+    """Return the files that passed; none when the record cannot be read."""
     try:
         records = json.loads((settings_file.data_folder() / RECORD).read_text(encoding="utf-8"))
         return [Pass(**each) for each in records]
@@ -157,3 +147,52 @@ def _keep(passes: list[Pass]) -> None:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / RECORD, json.dumps([asdict(each) for each in passes], indent=2))
+
+
+# ------------------------------------------------------------------ in the child
+
+
+def main() -> int:
+    """Run the child: its output is one JSON object or nothing, and that of libraries is discarded.
+    Return its exit status.
+    """
+    from engine.llm import registry
+    from engine.llm.local import llama
+
+    order: dict[str, Any] = json.load(sys.stdin)
+    answer = _own_output()
+    _bound(order.pop("limit_s"), on_gpu=llama.on_gpu())
+    try:
+        model = llama.open_file(LanguageModelSettings(**order), registry.skills())
+        model.try_out()
+    except EngineError as error:
+        told = {"message": error.message, "hint": error.hint}
+        json.dump({key: to_json(text, MAX_WORDS) for key, text in told.items()}, answer)
+        answer.close()
+        return FAILED
+    return 0
+
+
+def _own_output() -> IO[str]:
+    """Return the stream to the parent, separate from the output of libraries."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return answer
+
+
+def _bound(limit_s: float, *, on_gpu: bool) -> None:
+    """Limit the child's time, so that it ends even without its parent, and its memory to the free
+    memory. Windows has no such limits, macOS ignores that of memory, and a GPU's driver reserves
+    far more memory than it uses.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    signal.alarm(int(limit_s) + SPARE_S)  # ends the process even inside a library
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no gigabytes
+    if not on_gpu:
+        free = max(LEAST_BYTES, psutil.virtual_memory().available)
+        resource.setrlimit(resource.RLIMIT_DATA, (free, free))

@@ -32,9 +32,7 @@ def invalid(address: str) -> ModelError:
 
 
 def is_local(address: str) -> bool:
-    """Return whether the address is that of this computer. Raises ModelError for an invalid
-    address.
-    """
+    """Return whether the address is that of this computer. ModelError if it is invalid."""
     host = (parts_of(address).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -16,7 +16,7 @@ import httpx
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError
-from engine.translatable import Translatable
+from engine.translatable import Translatable, mark
 
 if TYPE_CHECKING:
     from engine.llm.servers.client import Refused
@@ -35,6 +35,30 @@ _TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTA
 LOOK_THERE = Translatable("Look at the server's own messages, or choose another model.")
 
 
+# By status of a refusal: the fault and its remedy.
+_STATUSES = {
+    401: (
+        mark("The language-model server at {address} refused access (error {code}): {error}."),
+        mark("Set the name of the environment variable that holds its key in the settings."),
+    ),
+    404: (
+        mark("The server at {address} does not know the model '{name}' or this address: {error}."),
+        mark("Check the model's name, and that the address ends in /v1."),
+    ),
+    429: (
+        mark("The language-model server at {address} takes no more questions now: {error}."),
+        mark("Ask again in a while."),
+    ),
+    LOADING: (
+        mark("The language-model server at {address} is still loading or busy: {error}."),
+        mark("Ask again in a while."),
+    ),
+}
+_STATUSES[403] = _STATUSES[401]
+_OTHER_STATUS = mark("The language-model server at {address} failed with error {code}: {error}.")
+_NOT_OPENAI = mark("Check that the address is that of an OpenAI-compatible server, ending in /v1.")
+
+
 class ServerFaults:
     """Errors about one server. `proxy`: the proxy of its requests; empty = none."""
 
@@ -47,158 +71,113 @@ class ServerFaults:
         """Return the error for a connection that was refused or lost."""
         if tls := tls_fault(error):
             return self._untrusted(tls)
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-            return self._unreachable()
-        return self.broken_off()
+        if not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            return self.broken_off()
+        if self._proxy:
+            return self._error(
+                mark(
+                    "The language-model server at {address} cannot be reached through the proxy "
+                    "{proxy}."
+                ),
+                mark("Check the proxy. If the server needs none, add it to NO_PROXY."),
+                proxy=self._proxy,
+            )
+        return self._error(
+            mark("There is no language-model server at {address}."),
+            mark("Start it, or set another address or another engine in the settings."),
+        )
 
     def _untrusted(self, error: ssl.SSLError) -> LanguageModelError:
         if isinstance(error, ssl.SSLCertVerificationError):
-            return LanguageModelError(
-                "The certificate of the language-model server at {address} is not accepted: "
-                "{error}.",
-                hint="If you trust the server, put its certificate, or that of its authority, into "
-                "a file and name the file in the environment variable SSL_CERT_FILE.",
-                address=self._address,
+            return self._error(
+                mark(
+                    "The certificate of the language-model server at {address} is not accepted: "
+                    "{error}."
+                ),
+                mark(
+                    "If you trust the server, put its certificate, or that of its authority, into "
+                    "a file and name the file in the environment variable SSL_CERT_FILE."
+                ),
                 error=_quoted(error.verify_message or str(error)),
             )
-        return LanguageModelError(
-            "No secure connection to the language-model server at {address} is possible: {error}.",
-            hint="If the server has no certificate, its address begins with http://.",
-            address=self._address,
+        return self._error(
+            mark(
+                "No secure connection to the language-model server at {address} is possible: "
+                "{error}."
+            ),
+            mark("If the server has no certificate, its address begins with http://."),
             error=_quoted(error.reason or str(error)),
         )
 
-    def _unreachable(self) -> LanguageModelError:
-        if self._proxy:
-            return LanguageModelError(
-                "The language-model server at {address} cannot be reached through the proxy "
-                "{proxy}.",
-                hint="Check the proxy. If the server needs none, add it to NO_PROXY.",
-                address=self._address,
-                proxy=self._proxy,
-            )
-        return LanguageModelError(
-            "There is no language-model server at {address}.",
-            hint="Start it, or set another address or another engine in the settings.",
-            address=self._address,
-        )
-
     def stalled(self, seconds: float) -> LanguageModelError:
-        return LanguageModelError(
-            "The language-model server at {address} said nothing for {seconds} seconds.",
-            hint="It may be loading a model or be overloaded: ask again in a while.",
-            address=self._address,
+        return self._error(
+            mark("The language-model server at {address} said nothing for {seconds} seconds."),
+            mark("It may be loading a model or be overloaded: ask again in a while."),
             seconds=f"{seconds:g}",
         )
 
     def broken_off(self) -> LanguageModelError:
-        return LanguageModelError(
-            "The language-model server at {address} broke off its answer.",
-            hint="Ask again. If it stays so, the conversation may be too long for the model: "
-            "see the server's own messages, or set a smaller context in the settings.",
-            address=self._address,
+        return self._error(
+            mark("The language-model server at {address} broke off its answer."),
+            mark(
+                "Ask again. If it stays so, the conversation may be too long for the model: "
+                "see the server's own messages, or set a smaller context in the settings."
+            ),
         )
 
     def no_model(self) -> LanguageModelError:
-        return LanguageModelError(
-            "The language-model server at {address} has no model loaded.",
-            hint="Load a model there, or set a model's name in the settings.",
-            address=self._address,
+        return self._error(
+            mark("The language-model server at {address} has no model loaded."),
+            mark("Load a model there, or set a model's name in the settings."),
         )
 
     def garbled(self) -> LanguageModelError:
-        return LanguageModelError(
-            "What the server at {address} sent is not a chat answer.",
-            hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
-            address=self._address,
-        )
+        text = mark("What the server at {address} sent is not a chat answer.")
+        return self._error(text, _NOT_OPENAI)
 
     def out_of_bounds(self) -> LanguageModelError:
-        return LanguageModelError(
+        text = mark(
             "The language-model server at {address} sent far more than an answer has, "
-            "or compressed it unasked; it was not read.",
-            hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
-            address=self._address,
+            "or compressed it unasked; it was not read."
         )
+        return self._error(text, _NOT_OPENAI)
 
     def status(self, error: "Refused", model: str) -> LanguageModelError:
-        code, words = error.status, own_words(self._without_key(error.body))
-        if code in {401, 403}:
-            return self._refused(code, words)
+        code = error.status
         if 300 <= code < 400:
             place = _quoted(self._without_key(error.headers.get("Location", "")))
-            return LanguageModelError(
-                "The server at {address} wants the conversation sent to another address: {place}.",
-                hint="Nothing was sent there. Set that address in the settings if you trust it.",
-                address=self._address,
+            return self._error(
+                mark(
+                    "The server at {address} wants the conversation sent to another address: "
+                    "{place}."
+                ),
+                mark("Nothing was sent there. Set that address in the settings if you trust it."),
                 place=place or Translatable("it does not say which"),
             )
-        if code == 404:
-            return LanguageModelError(
-                "The server at {address} does not know the model '{name}' or this address: "
-                "{error}.",
-                hint="Check the model's name, and that the address ends in /v1.",
-                address=self._address,
-                name=model,
-                error=words,
+        text, hint = _STATUSES.get(code, (_OTHER_STATUS, LOOK_THERE))
+        if code in {401, 403} and self._key_variable:
+            hint = Translatable(
+                "Check the key in the environment variable {name}.", name=self._key_variable
             )
-        if code == 429:
-            return LanguageModelError(
-                "The language-model server at {address} takes no more questions now: {error}.",
-                hint="Ask again in a while.",
-                address=self._address,
-                error=words,
-            )
-        if code == LOADING:
-            return LanguageModelError(
-                "The language-model server at {address} is still loading or busy: {error}.",
-                hint="Ask again in a while.",
-                address=self._address,
-                error=words,
-            )
-        return LanguageModelError(
-            "The language-model server at {address} failed with error {code}: {error}.",
-            hint=LOOK_THERE,
-            address=self._address,
-            code=code,
-            error=words,
-        )
+        words = own_words(self._without_key(error.body))
+        return self._error(text, hint, code=code, name=model, error=words)
 
     def reported(self, words: str) -> LanguageModelError:
         """Return the error with the server's own explanation."""
-        return LanguageModelError(
-            "The language-model server at {address} failed: {error}.",
-            hint=LOOK_THERE,
-            address=self._address,
-            error=self._without_key(words),
-        )
+        text = mark("The language-model server at {address} failed: {error}.")
+        return self._error(text, LOOK_THERE, error=self._without_key(words))
+
+    def _error(self, text: str, hint: str, **values: object) -> LanguageModelError:
+        return LanguageModelError(text, hint=hint, address=self._address, **values)
 
     def _without_key(self, words: str) -> str:
         """Hide the key in a text: a server may quote it in a refusal, and people share messages."""
         key = os.environ.get(self._key_variable) if self._key_variable else None
         return words.replace(key, "\u2026") if key and key in words else words
 
-    def _refused(self, code: int, words: str) -> LanguageModelError:
-        hint = Translatable(
-            "Set the name of the environment variable that holds its key in the settings."
-        )
-        if self._key_variable:
-            hint = Translatable(
-                "Check the key in the environment variable {name}.", name=self._key_variable
-            )
-        return LanguageModelError(
-            "The language-model server at {address} refused access (error {code}): {error}.",
-            hint=hint,
-            address=self._address,
-            code=code,
-            error=words,
-        )
-
 
 def own_words(body: object) -> str:
-    """Return a server's explanation of a fault, from a text, an object or a page, as plain text on
-    one line, cut short.
-    """
+    """Return a server's explanation of a fault as plain text on one line, cut short."""
     with suppress(ValueError, RecursionError):  # otherwise plain text
         body = json.loads(body) if isinstance(body, str) else body
     text = _said(body)
@@ -225,9 +204,7 @@ def _quoted(words: str) -> str:
 
 
 def complaint(body: object) -> str:
-    """Return the text of a refusal, in lower case: its words, and the parameters and fields it
-    names. Its quotations of the request are left out.
-    """
+    """Return the words, parameters and fields of a refusal in lower case, without quotations."""
     with suppress(ValueError, RecursionError):
         body = json.loads(body) if isinstance(body, str) else body
     return " ".join(_complaints(body, MOST_NESTED)).lower()[:MAX_COMPLAINT_CHARS]

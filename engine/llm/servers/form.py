@@ -65,11 +65,6 @@ class Sent:
         """The number of messages before the question, without the system prompt."""
         return _dialogue(self.messages)
 
-    @property
-    def is_least(self) -> bool:
-        """True if it is as short as possible."""
-        return not self.tools and self.dialogue == 0
-
 
 @dataclass
 class Form:
@@ -90,7 +85,7 @@ class Form:
         below: float = float("inf"),
     ) -> Sent:
         """Return as much of the conversation as fits, with fewer than `below` messages before the
-        question. If by the estimate not even the question fits, return the question alone.
+        question; by the estimate at least the question.
         """
         context_tokens = min(self.context, context)
         room = context_tokens - min(REPLY_TOKENS, context_tokens / 2)
@@ -125,9 +120,7 @@ class Form:
         return request
 
     def learn(self, body: object, model: str, sent: Sent) -> bool:
-        """Change the form after a refusal; False = it is not about the form, or nothing is left to
-        change.
-        """
+        """Change the form after a refusal; return whether there was anything to change."""
         words = re.sub(rf"(?<!\w){re.escape(model.lower())}(?!\w)", "", complaint(body))
         if is_too_long(words):
             return self._shorten(words, sent)
@@ -137,7 +130,7 @@ class Form:
         return bool(refused)
 
     def _shorten(self, words: str, sent: Sent) -> bool:
-        if sent.is_least:
+        if not sent.tools and sent.dialogue == 0:  # it is as short as possible
             return False
         numbers = sorted({int(each) for each in re.findall(r"\d{2,9}", words.replace(",", ""))})
         share = numbers[-2] / numbers[-1] if len(numbers) > 1 else UNKNOWN_CUT
@@ -162,7 +155,8 @@ class Form:
 def _refused(words: str, sent: Sent) -> Iterator[set[str]]:
     """Yield the fields, each perhaps with others of its kind, that a complaint may be about."""
     lacks = bool(re.search(_LACKS, words))
-    used = {name for message in sent.messages for name in _names(message)}
+    calls = [call for each in sent.messages for call in each.get("tool_calls", ())]
+    used = {name for each in (*sent.messages, *calls) for name in each}
     yield {each for each in used & _FIELDS if lacks and re.search(rf"{_PREFIX}{each}\b", words)}
     yield {"temperature"} if "temperature" in words else set()
     has_system = sent.messages[0]["role"] == "system"
@@ -187,9 +181,7 @@ def is_too_long(words: str) -> bool:
 
 
 def is_about_parsing(body: object) -> bool:
-    """Return whether a server could not parse the call that its model wrote: the next one may be
-    valid.
-    """
+    """Return whether a server could not parse its model's call; the next may be valid."""
     return bool(_PARSING.search(complaint(body)))
 
 
@@ -215,7 +207,3 @@ def _question(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Return the system prompt, the question, and the messages after it."""
     head = [each for each in messages[:1] if each["role"] == "system"]
     return [*head, *messages[max(len(head), _question_at(messages)) :]]
-
-
-def _names(message: ChatMessage) -> set[str]:
-    return {*message, *(name for call in message.get("tool_calls", ()) for name in call)}

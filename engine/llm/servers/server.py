@@ -1,10 +1,12 @@
 """Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or a remote one.
 
-Invariant: every wait is limited and can be stopped within a slice (see stepped.py), and so is the
-size of answers (see bounds.py). Everything is sent only to the address in the settings, and only
-once, with two exceptions: a request whose form the server refuses is repeated in another form
-(form.py), and a server that is loading its model is asked until it has. Nothing private is sent to
-another computer.
+Invariant: every wait is limited and can be stopped within a slice, and so is the size of answers
+(see client.py). Everything is sent only to the address in the settings, and only once, with two
+exceptions: a request whose form the server refuses is repeated in another form (form.py), and a
+server that is loading its model is asked until it has. Nothing private is sent to another computer.
+
+The event loop runs only inside Steps.steps(), a slice at a time; between slices the caller has
+control and may close the generator, which cancels the awaited work.
 """
 
 import asyncio
@@ -27,21 +29,25 @@ from typing import Any, TypeVar
 
 import httpx
 
-from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, StillLoading
+from engine.llm.base import Deltas, GetState, LanguageModelInfo, Message, StillLoading
 from engine.llm.history import ChatMessage, too_long
-from engine.llm.servers import bounds
 from engine.llm.servers.address import is_local
-from engine.llm.servers.bounds import OutOfBounds
-from engine.llm.servers.client import Client, Refused
+from engine.llm.servers.client import (
+    EVENT_STREAM,
+    Client,
+    Event,
+    OutOfBounds,
+    Refused,
+    chunks,
+    events,
+)
 from engine.llm.servers.completion import Completion, Reported
-from engine.llm.servers.events import EVENT_STREAM, Event, events
 from engine.llm.servers.faults import LOADING, ServerFaults, complaint, own_words
 from engine.llm.servers.form import Form, Sent, is_about_parsing, is_too_long
 from engine.llm.servers.listing import MAX_NAME_CHARS, chat_models
-from engine.llm.servers.stepped import Steps
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
-from engine.llm.tools.rounds import Piece
+from engine.llm.tools.rounds import Piece, Pieces
 from engine.llm.tools.toolbox import ToolCall, ToolSchema, schemas
 from engine.settings import LanguageModelSettings
 
@@ -54,8 +60,6 @@ AFTER_END_S = 1.0  # for events after the reason for ending: some servers never 
 # Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
 
-T = TypeVar("T")
-
 # The errors raised when an answer is not that of a chat server.
 _NOT_CHAT = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _ABOUT_REQUEST = frozenset((400, 404, 413, 422, 500, 501))  # statuses that may be about its form
@@ -63,6 +67,52 @@ _NO_SUCH_MODEL = re.compile(
     r"model_not_found|model.{0,210}(not found|not loaded|not exist|unloaded|unknown)"
     r"|(invalid|unknown|no such) model"
 )
+SLICE_S = 0.05  # the longest delay until a cancellation is noticed
+CLOSING_S = 1.0  # for closing a connection; afterwards it is dropped
+
+T = TypeVar("T")
+
+
+class Steps:
+    """An event loop that advances while its caller iterates. Used from one thread at a time."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
+
+    def steps(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
+        """Await the work, yielding "" after each slice; return its result. TimeoutError."""
+        if limit_s <= 0:
+            work.close()
+            raise TimeoutError
+        task = self._loop.create_task(work)
+        deadline = self._loop.time() + limit_s
+        try:
+            while True:
+                self._loop.run_until_complete(asyncio.wait({task}, timeout=SLICE_S))
+                if task.done():
+                    return task.result()
+                if self._loop.time() >= deadline:
+                    raise TimeoutError
+                yield ""
+        finally:
+            if not task.done():
+                task.cancel()
+                self._loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+
+    def finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Await the closing of a connection, for CLOSING_S at most."""
+        with suppress(TimeoutError):
+            self._loop.run_until_complete(_limited(work))
+
+    def close(self) -> None:
+        """Close the loop, and join its thread for the look-up of host names."""
+        self._runner.close()
+
+
+async def _limited(work: Coroutine[Any, Any, None]) -> None:
+    async with asyncio.timeout(CLOSING_S):
+        await work
 
 
 class ServerModel:
@@ -83,9 +133,7 @@ class ServerModel:
         model = self._model or "the server's model"
         return LanguageModelInfo("server", f"{model} at {self._settings.address}")
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         prompt = self._settings.system_prompt
         remote = not is_local(self._settings.address)
         return rounds.reply(self.complete, self._skills, prompt, history, state, remote=remote)
@@ -95,9 +143,7 @@ class ServerModel:
         yield from ()
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Use these settings except for the address, which decides whether private text may be
-        sent.
-        """
+        """Use these settings, but the old address: it decides whether private text is sent."""
         self._settings = replace(settings, address=self._settings.address)
 
     def close(self) -> None:
@@ -106,7 +152,7 @@ class ServerModel:
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
-    ) -> Generator[Piece, None, None]:
+    ) -> Pieces:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         try:
             yield from self._accepted(messages, schemas() if tools is None else tools)
@@ -125,9 +171,7 @@ class ServerModel:
         except _NOT_CHAT as error:
             raise self._faults.garbled() from error
 
-    def _accepted(
-        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
-    ) -> Generator[Piece, None, None]:
+    def _accepted(self, messages: list[ChatMessage], tools: Sequence[ToolSchema]) -> Pieces:
         """Send the request in the form that the server accepts, as learned from its refusals."""
         attempts = _Attempts()
         while True:
@@ -142,12 +186,13 @@ class ServerModel:
                 return
 
     def _adapts(self, error: Refused | Reported, sent: Sent, attempts: "_Attempts") -> bool:
-        """Return whether another request can help: with another model, in another form, or the same
-        once more.
-        """
+        """Return whether another model, another form, or a repetition can help."""
         if not (error.early if isinstance(error, Reported) else error.status in _ABOUT_REQUEST):
             return False
-        if not (self._settings.model or attempts.listed) and _is_model_gone(error):
+        words = complaint(error.body)
+        is_404 = isinstance(error, Refused) and error.status == 404
+        is_gone = is_404 or _NO_SUCH_MODEL.search(words)
+        if is_gone and not (self._settings.model or attempts.listed):
             attempts.listed, self._model = True, ""
             return True
         if not attempts.repeated and is_about_parsing(error.body):
@@ -159,7 +204,7 @@ class ServerModel:
             attempts.below = sent.dialogue
         return learned
 
-    def _name_model(self) -> Generator[Piece, None, None]:
+    def _name_model(self) -> Pieces:
         """If the settings name no model, choose the first chat model that the server lists."""
         if not self._model:
             listing = json.loads((yield from self._answered(self._client.models)))
@@ -170,7 +215,7 @@ class ServerModel:
                 raise ValueError("not a list of models")
             self._model = name[:MAX_NAME_CHARS]
 
-    def _request(self, sent: Sent) -> Generator[Piece, None, None]:
+    def _request(self, sent: Sent) -> Pieces:
         request = self._form.request(self._model, sent, self._settings)
         response = yield from self._answered(partial(self._client.chat, request))
         try:
@@ -179,12 +224,10 @@ class ServerModel:
             with suppress(OSError, httpx.HTTPError):
                 self._steps.finish(response.aclose())
 
-    def _pieces(
-        self, response: httpx.Response, *, offers_tools: bool
-    ) -> Generator[Piece, None, None]:
+    def _pieces(self, response: httpx.Response, *, offers_tools: bool) -> Pieces:
         """Yield text, thoughts and calls of one stream, which must end with a reason for ending."""
         completion = Completion(begins_thinking=self._begins_thinking, most=MAX_REPLY_CHARS)
-        incoming = events(bounds.chunks(response))
+        incoming = events(chunks(response))
         was_complete, deadline = False, time.monotonic() + LOADING_S
         while (event := (yield from self._next(incoming, completion, deadline))) is not None:
             yield ""  # after every event, so that a server that never pauses cannot block us
@@ -252,9 +295,7 @@ class _Attempts:
 
 
 def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
-    """Return a model at the address in the settings; nothing is sent yet. Raises ModelError for an
-    invalid address, key, proxy or file of certificates.
-    """
+    """Return a model at the address in the settings; nothing is sent yet. ModelError."""
     return ServerModel(settings, Client(settings), skills)
 
 
@@ -266,9 +307,3 @@ def _drop_unoffered(pieces: Iterable[Piece], *, offers_tools: bool) -> Iterator[
 async def _next(incoming: AsyncIterator[Event]) -> Event | None:
     """The next event; None at the end."""
     return await anext(incoming, None)
-
-
-def _is_model_gone(error: Refused | Reported) -> bool:
-    words = complaint(error.body)
-    is_404 = isinstance(error, Refused) and error.status == 404
-    return is_404 or bool(_NO_SUCH_MODEL.search(words))

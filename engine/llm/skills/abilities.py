@@ -65,9 +65,7 @@ def tell_parts(_slots: Slots, context: SkillContext) -> Answer:
 
 
 def unknown(context: SkillContext) -> Answer:
-    """Answer when no skill understands: offer a language model once in a conversation, then give
-    examples, in other words each time.
-    """
+    """Offer a language model once in a conversation, then give examples in varying words."""
     asked = sum(message.role is Role.USER for message in context.history)
     if context.history and context.history[-1].confidence < MISHEARD:
         return Answer("I'm not sure I heard that right. Can you say it again?")

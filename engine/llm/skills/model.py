@@ -11,8 +11,9 @@ from pathlib import Path
 
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import (
-    AssistantState,
     Delta,
+    Deltas,
+    GetState,
     LanguageModelInfo,
     Message,
     Role,
@@ -20,10 +21,11 @@ from engine.llm.base import (
     Unanswered,
     last_language,
 )
-from engine.llm.skills import abilities, documents, units
+from engine.llm.skills import abilities, units
 from engine.llm.skills.languages import answers, commands
 from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
+from engine.llm.skills.reading import WHILE_READING
 from engine.settings import LanguageModelSettings
 
 DELTA_CHARS = 200  # a text read aloud is passed on in pieces, so that it can be stopped
@@ -32,9 +34,7 @@ _NOT_UNDERSTOOD = Answer("I didn't catch that.")
 
 
 class Skills:
-    """A LanguageModel that answers from rules. `now` is the user's wall clock; `documents` is the
-    folder of the files that can be read aloud.
-    """
+    """A LanguageModel of rules. `now`: the user's wall clock; `documents`: files to read aloud."""
 
     def __init__(self, *, now: Callable[[], datetime], documents: Path) -> None:
         self._now = now
@@ -45,9 +45,7 @@ class Skills:
     def info(self) -> LanguageModelInfo:
         return LanguageModelInfo("skills", "built-in skills, no language model")
 
-    def reply(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Generator[Delta, None, None]:
+    def reply(self, history: Sequence[Message], state: GetState) -> Deltas:
         context = self.context(history, state)
         said = last_said(history)
         if not re.search(r"\w", said):
@@ -60,26 +58,18 @@ class Skills:
             answer = answers.answer(context, self._matcher, certain_only=False)
             yield from deltas(answer or answers.unknown(context))
 
-    def certain_answer(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> Answer | None:
-        """Return the answer of a skill that is certainly meant. None = let a language model
-        answer.
-        """
+    def certain_answer(self, history: Sequence[Message], state: GetState) -> Answer | None:
+        """Return the answer of a skill that is certainly meant; None = ask the model."""
         context = self.context(history, state)
         if last_language(history) != ENGLISH:
             return answers.answer(context, self._matcher, certain_only=True)
         return self._matcher.answer(last_said(history), context, certain_only=True)
 
-    def context(
-        self, history: Sequence[Message], state: Callable[[], AssistantState]
-    ) -> SkillContext:
+    def context(self, history: Sequence[Message], state: GetState) -> SkillContext:
         return SkillContext(self._now, state, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Parse the templates (0.1 s) and the commands of other languages (0.3 s), and read the
-        table of units (0.3 s); rules need no preparation.
-        """
+        """Parse templates (0.1 s) and commands (0.3 s), and read the table of units (0.3 s)."""
         self._matcher.prepare()
         yield
         for language in SPOKEN:
@@ -97,7 +87,7 @@ class Skills:
 
 def understands(text: str) -> bool:
     """Return whether any skill answers this text, in any state."""
-    context = SkillContext(datetime.now, lambda: documents.WHILE_READING, Path("nowhere"))
+    context = SkillContext(datetime.now, lambda: WHILE_READING, Path("nowhere"))
     return matcher().answer(text, context, certain_only=False) is not None
 
 

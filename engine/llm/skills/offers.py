@@ -1,15 +1,22 @@
-"""Fetch the models recommended for this machine, and handle the yes or no to a question.
+"""Offers and questions, and the yes or no to them: to fetch a recommended model, and whether the
+likely meaning of a sentence is right ("Shall I make the window dark?").
 
-Invariant: the size of a model is announced before it is fetched, and it is fetched only after a
-yes.
+Invariant: the size of a model is announced before it is fetched. Nothing is fetched or done before
+a yes. A meaning is only asked about without a language model, which answers such sentences itself.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
-from engine.llm.base import Action, Role
+from engine.llm.base import Action, Message, Role
+from engine.llm.skills.matching.gist import meanings
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
-from engine.llm.skills.window import ASKS, QUIT_QUESTIONS, REMOVAL, page, run
+from engine.llm.skills.matching.repertoire import repertoire
+from engine.llm.skills.voices import kind_name
+from engine.llm.skills.window import ASKS, NO_WINDOW, QUIT_QUESTIONS, REMOVAL, page, run
 from engine.messages.models import FetchModels, ModelEntry, ModelKind, Presence, UseModel
+from engine.resources import table
 
 NEEDED = "That needs a language model"
 _ABOUT_MODEL = re.compile(r"\bThat needs (?:a|the) language model\b")
@@ -23,9 +30,7 @@ _GIVES: dict[str, str] = {
 
 
 def needed(context: SkillContext) -> str:
-    """Return the reason why a question is not answered and the remedy, with an offer to fetch it
-    where possible.
-    """
+    """Return why a question is not answered, and where possible an offer of a model."""
     model = needed_model(context)
     if model is None:
         return f"{NEEDED}. Say: show the models." if page(context, "models") else f"{NEEDED}."
@@ -112,3 +117,35 @@ def _short(model: ModelEntry) -> str:
 
 def size_text(megabytes: int) -> str:
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"
+
+
+def ask(slots: Slots, context: SkillContext) -> Answer | None:
+    """Ask whether the likeliest meaning is right; with `agreed`, answer it."""
+    agreed = {name: value for name, value in slots.items() if name == "agreed"}
+    if agreed:
+        context = replace(context, history=_until_asked(context))
+    for meaning in meanings(sentence(context), context.state().voices):
+        respond = next(
+            intent.respond for intent in repertoire().intents if intent.name == meaning.intent
+        )
+        answer = respond({**meaning.slots, **agreed}, context)
+        if answer is not None:
+            unasked = answer.text == NO_WINDOW or (not answer.actions and answer.text.endswith("?"))
+            if agreed or unasked:
+                return answer
+            values = {"kinds": kind_name(meaning.slots), **meaning.slots}
+            asked = table("skills", "clarification.toml")[meaning.intent].format_map(values)
+            return Answer(f"{ASKS} {asked}?")
+    return None
+
+
+def with_yes(before: Slots, _now: Slots, _context: SkillContext) -> Slots:
+    return {**before, "agreed": "yes"}
+
+
+def _until_asked(context: SkillContext) -> Sequence[Message]:
+    """Return the history up to the sentence before the question, which may have been repeated."""
+    asked, history = last_answer(context), context.history[:-2]
+    while len(history) > 2 and history[-2].text == asked:
+        history = history[:-2]
+    return history

@@ -1,16 +1,29 @@
-"""Find a file of the user's that is to be read aloud, for the page of documents.
+"""Documents by voice: find a file of the user's, and direct the reading ("next chapter", "back",
+"stop reading").
 
 Invariant: only files of the documents folder or under a full path from the user are named; no tool
-lets a language model read a file.
+lets a language model read a file. Without an open document, no request about one is meant.
 """
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path, PurePath
 
+from engine.llm.base import AssistantState
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
+from engine.llm.skills.matching.repertoire import repertoire, wished
 from engine.llm.skills.window import fitted
-from engine.messages.reading import DOCUMENT_SUFFIXES, OpenDocument
+from engine.messages.reading import (
+    DOCUMENT_SUFFIXES,
+    OpenDocument,
+    PauseReading,
+    Place,
+    ReadAloud,
+    SkipReading,
+    Unit,
+)
 
 _SPOKEN_MARKS = (
     (re.compile(r"\s+dot\s+", re.IGNORECASE), "."),
@@ -30,9 +43,8 @@ _ADDRESS = re.compile(
 
 
 def read_file(slots: Slots, context: SkillContext) -> Answer | None:
-    """Open the file, or return the reason why it is not found; the reason names folders, so it is
-    private as well. None if this is neither a file nor the name of one ("the file that I wrote
-    yesterday").
+    """Open the file, or say in private why it is not found, with folders; None if this is neither a
+    file nor the name of one ("the file that I wrote yesterday").
     """
     name = _file_name(slots["file"])
     path = PurePath(name)
@@ -73,9 +85,7 @@ def _file_name(said: str) -> str:
 
 
 def _locate(name: str, documents: Path) -> Path | str:
-    """Return the path of the file, or why it is not read: a full path as it is, any other only
-    inside the documents folder.
-    """
+    """Return the file of a full path, or inside the documents folder; else why it is not read."""
     if name.startswith(_NETWORK_PATH):
         return "I only read files on this computer."
     given = Path(name).expanduser()
@@ -104,7 +114,49 @@ def _in_documents(name: str, documents: Path) -> Path | None:
 
 
 def _plain(name: str) -> str:
-    """Return a name in a form for comparing by ear: "Shopping_list" and "shopping list" are the
-    same.
-    """
+    """Return a name for comparing by ear: "Shopping_list" is "shopping list"."""
     return re.sub(r"[\s_-]+", " ", name).casefold().strip()
+
+
+WHILE_READING = AssistantState(rate=None, volume=1.0, voice="", voices=(), reading="document")
+
+Wish = ReadAloud | PauseReading | SkipReading
+_ORDERS: Mapping[str, Wish] = {
+    "go on": ReadAloud(),
+    "begin again": ReadAloud(Place()),
+    "pause": PauseReading(),
+}
+
+
+def skip(slots: Slots, context: SkillContext) -> Answer | None:
+    """Skip `many` parts ("sentence", "paragraph", "chapter") in the direction `way`."""
+    count = int(slots.get("many", "1")) * (1 if slots["way"] == "on" else -1)
+    return _act(SkipReading(Unit(slots["part"]), count), context)
+
+
+def skip_bare(slots: Slots, context: SkillContext) -> Answer | None:
+    """Skip only right after the reading: see reading_wish()."""
+    return skip(slots, context) if context.state() is WHILE_READING else None
+
+
+def direct(slots: Slots, context: SkillContext) -> Answer | None:
+    """Carry out the order `do`."""
+    return _act(_ORDERS[slots["do"]], context)
+
+
+def _act(wish: Wish, context: SkillContext) -> Answer | None:
+    return Answer(actions=(wish,)) if context.state().reading else None
+
+
+def reading_wish(said: str, *, bare: bool = True) -> Wish | None:
+    """Return the request about the reading; None if the words say something else, or more. `bare`:
+    they follow the reading, so words that do not name it ("back") mean it too.
+    """
+    asked = wished(said, _names(bare), WHILE_READING)
+    return next((each for each in asked if isinstance(each, Wish)), None)
+
+
+@cache
+def _names(bare: bool) -> frozenset[str]:
+    kinds = ("document: ", "bare document: ") if bare else ("document: ",)
+    return frozenset(each.name for each in repertoire().intents if each.name.startswith(kinds))

@@ -6,8 +6,6 @@ from.
 
 import difflib
 import re
-from collections.abc import Iterator
-from functools import cache
 from itertools import product
 
 from engine.llm.base import AssistantState, ChooseVoice
@@ -36,8 +34,9 @@ _OF_VOICE = re.compile(
 
 def choose_voice(slots: Slots, context: SkillContext) -> Answer | None:
     wanted = without_courtesy(slots["name"].strip(" .!?,\"'\u201c\u201d")).removesuffix("'s")
-    if not wanted or wanted.lower() in _NO_VOICES | _kind_words():
-        return None
+    kinds = " ".join(form for form, _ in repertoire().lists["kind"])
+    if not wanted or wanted.lower() in {*_NO_VOICES, *re.findall(r"[\w']+", kinds)}:
+        return None  # "set the voice to male" names no voice
     voices = context.state().voices
     if not voices:
         return Answer(NO_OTHER)
@@ -46,17 +45,8 @@ def choose_voice(slots: Slots, context: SkillContext) -> Answer | None:
     return _none_called(wanted, voices)
 
 
-@cache
-def _kind_words() -> frozenset[str]:
-    """ "Set the voice to male" names no voice."""
-    said = " ".join(form for form, _ in repertoire().lists["kind"])
-    return frozenset(re.findall(r"[\w']+", said))
-
-
 def choose_possessed(slots: Slots, context: SkillContext) -> Answer | None:
-    """Choose for "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to
-    a model.
-    """
+    """Choose for "use Clara's voice": a voice or a person's name, not "a pirate voice"."""
     said = slots["name"].strip(" .!?,\"'")
     wanted = said.removesuffix("'s").removesuffix("s'")
     if not is_name(wanted.lower()) or wanted.lower().startswith(_NO_NAME):
@@ -70,9 +60,7 @@ def choose_possessed(slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def next_voice(_slots: Slots, context: SkillContext, *, step: int = 1) -> Answer:
-    """Choose the voice after the current one, and after the last one the first; with `step` -1 the
-    one before.
-    """
+    """Choose the voice after the current one, in a circle; with `step` -1 the one before."""
     state = context.state()
     if len(state.voices) < 2:
         return Answer(NO_OTHER)
@@ -81,9 +69,7 @@ def next_voice(_slots: Slots, context: SkillContext, *, step: int = 1) -> Answer
 
 
 def previous_voice(_slots: Slots, context: SkillContext) -> Answer:
-    """Choose the voice that spoke before this one, or, if there was none, the one before it in the
-    list.
-    """
+    """Choose the voice that spoke before this one, or else the one before it in the list."""
     before = context.state().voice_before
     if before in context.state().voices:
         return _chosen(before)
@@ -96,9 +82,7 @@ def list_voices(_slots: Slots, context: SkillContext) -> Answer:
 
 
 def choose_kind(slots: Slots, context: SkillContext) -> Answer | None:
-    """Choose the next voice of a kind ("kind_1" to "kind_3", as in a description: "woman",
-    "British"); None if this is not a kind of voice but, for example, a language.
-    """
+    """Choose the next voice of the kinds in the slots ("woman", "British"); else None."""
     here, kinds = context.state(), _kinds(slots)
     found = _voices_of(kinds, here)
     said = sentence(context)
@@ -132,9 +116,9 @@ def _kinds(slots: Slots) -> tuple[str, ...]:
 
 
 def _voices_of(kinds: tuple[str, ...], here: AssistantState) -> tuple[str, ...]:
-    """Return the voices whose description has all these words, or one of their alternatives."""
+    """Return the voices whose description has all these words, or the nearest alternatives."""
     about = {name: f" {text} ".replace(",", " ") for name, text in (here.about or {}).items()}
-    for options in _alternatives(kinds):
+    for options in product(*(kind.split("/") for kind in kinds)):
         found = tuple(
             name
             for name in here.voices
@@ -143,11 +127,6 @@ def _voices_of(kinds: tuple[str, ...], here: AssistantState) -> tuple[str, ...]:
         if found:
             return found
     return ()
-
-
-def _alternatives(kinds: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Return each kind as it was said, or the nearest that a description may have instead."""
-    return product(*(tuple(kind.split("/")) for kind in kinds))
 
 
 def _named(kinds: tuple[str, ...]) -> str:
@@ -194,13 +173,13 @@ def _closest(wanted: str, voices: tuple[str, ...]) -> str | None:
         return min(beginnings, key=len)
     if len(wanted.split()) > 1:  # "let Anna know"
         return None
-    near = [voice for name, voice in by_folded.items() if _is_near(folded, name)]
+    near = [
+        voice
+        for name, voice in by_folded.items()
+        if difflib.SequenceMatcher(None, _heard(folded), _heard(name)).ratio() >= CLOSE_ENOUGH
+        and (folded[0] == name[0] or {folded[0], name[0]} == {"c", "k"})
+    ]
     return near[0] if len(near) == 1 else None
-
-
-def _is_near(said: str, name: str) -> bool:
-    alike = difflib.SequenceMatcher(None, _heard(said), _heard(name)).ratio() >= CLOSE_ENOUGH
-    return alike and (said[0] == name[0] or said[0] + name[0] in ("ck", "kc"))
 
 
 def _heard(name: str) -> str:

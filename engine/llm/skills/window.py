@@ -69,8 +69,8 @@ def other_theme(_slots: Slots, context: SkillContext) -> Answer:
 
 def end(slots: Slots, context: SkillContext) -> Answer | None:
     """End the program. Ask while a timer runs or a model is fetched, and where the classifier found
-    the intent ("indirect"). Recognisers write "quit" for "quiet": after speech that word alone
-    stops the reply, and more words are asked about.
+    it ("indirect"). Recognisers write "quit" for "quiet": it stops the reply, and more words are
+    asked about.
     """
     here = context.state()
     spoken = context.history and context.history[-1].confidence < 1

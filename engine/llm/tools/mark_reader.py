@@ -12,8 +12,7 @@ from engine.text.llm_markers import ANSWERS, BARRED, OTHERS, OWN, PLAIN, SQUARE,
 @dataclass(frozen=True)
 class Heading:
     """The word behind a mark of Kind.ROLE or Kind.CHANNEL, which names the speaker or the kind of
-    the text that begins; empty = unknown. `tool`: the text is for that tool. `size` counts the
-    characters.
+    text; empty = unknown. `tool`: the text is for that tool. `size` counts the characters.
     """
 
     name: str = ""

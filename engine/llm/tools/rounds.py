@@ -1,7 +1,7 @@
 """A reply of a language model that may use the skills: the same for every kind of model.
 
-Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has limited time,
-and a reply that ends without an error has said or done something.
+Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has limited time for
+every word, and a reply that ends without an error has said or done something.
 
 A sentence that a skill understands with certainty ("slower", "convert ten miles to kilometres") is
 answered by the skill before the model is asked: the answer is right, it comes at once, and this
@@ -18,10 +18,10 @@ from typing import Protocol, runtime_checkable
 
 from engine.errors import LanguageModelError
 from engine.llm.base import (
-    AssistantState,
     Delta,
+    Deltas,
+    GetState,
     Message,
-    Remark,
     Retraction,
     StillLoading,
     StopSpeaking,
@@ -47,10 +47,10 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 # A model may think, and a slow machine needs long to read; a longer wait for the next word is
 # useless in a conversation.
 WITHOUT_TEXT_S = 120.0
-WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
-# A model streams pieces: text ("" means that it is still working), thoughts, remarks and calls.
-Piece = str | ThoughtDelta | Retraction | StillLoading | Remark | ToolCall
+# A model streams pieces: text ("" means that it is still working), thoughts and calls.
+Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
+Pieces = Generator[Piece, None, None]
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
@@ -60,7 +60,7 @@ class Completer(Protocol):
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
-    ) -> Generator[Piece, None, None]:
+    ) -> Pieces:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         ...
 
@@ -70,14 +70,12 @@ def reply(
     skills: Skills,
     system_prompt: str,
     history: Sequence[Message],
-    state: Callable[[], AssistantState],
+    state: GetState,
     *,
     remote: bool = False,
-) -> Generator[Delta, None, None]:
-    """Answer the last user message, by a skill if one is sure and by the model otherwise.
-
-    `stream` starts one completion of the messages it gets; if it is `remote`, on another computer,
-    it gets nothing private. Raises LanguageModelError.
+) -> Deltas:
+    """Answer the last user message, by a skill if one is sure, otherwise by one completion or more
+    that `stream` starts. A `remote` model gets nothing private. Raises LanguageModelError.
     """
     answer = skills.certain_answer(history, state)
     if answer is not None:
@@ -97,7 +95,7 @@ class _Rounds:
         self._loading_told = False
         self._calls: list[ToolCall] = []
         self._text = ""  # of this round
-        self._began_at = self._said_at = time.monotonic()
+        self._said_at = time.monotonic()
 
     def run(self, messages: list[ChatMessage]) -> Iterator[Delta]:
         results: list[ToolResult] = []
@@ -126,7 +124,12 @@ class _Rounds:
         self._calls, self._text = [], ""
         fresh = True
         for piece in pieces:
-            self._check_time()
+            if time.monotonic() - self._said_at > WITHOUT_TEXT_S:
+                raise LanguageModelError(
+                    "The language model found no words for {seconds} seconds.",
+                    hint="Ask again, or choose a model that is quicker or thinks less.",
+                    seconds=f"{WITHOUT_TEXT_S:g}",
+                )
             if isinstance(piece, ToolCall):
                 self._calls.append(piece)
                 continue
@@ -143,10 +146,8 @@ class _Rounds:
                 self._said, self._said_at = True, time.monotonic()
             yield TextDelta(text)
 
-    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading | Remark) -> Delta:
-        """Return a piece that is not text. StillLoading is reported once, and its time does not
-        count.
-        """
+    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
+        """Return a piece that is not text; StillLoading only once, and without its time."""
         if isinstance(piece, Retraction):
             self._said, self._text = False, ""
         if isinstance(piece, StillLoading):
@@ -155,30 +156,11 @@ class _Rounds:
             return TextDelta("") if told else piece
         return piece
 
-    def _check_time(self) -> None:
-        """Raise LanguageModelError if the model takes too long; every model yields several times a
-        second, so this runs often.
-        """
-        now = time.monotonic()
-        if now - self._said_at > WITHOUT_TEXT_S:
-            raise LanguageModelError(
-                "The language model found no words for {seconds} seconds.",
-                hint="Ask again, or choose a model that is quicker or thinks less.",
-                seconds=f"{WITHOUT_TEXT_S:g}",
-            )
-        if now - self._began_at > WHOLE_S:
-            raise LanguageModelError(
-                "The language model was still answering after {seconds} seconds.",
-                hint="Ask for a shorter answer, or choose a quicker model.",
-                seconds=f"{WHOLE_S:g}",
-            )
-
 
 def _call_messages(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
     """Yield the assistant's message with the calls, and one with each result, in the OpenAI format.
-
-    The server gets its own fields back unchanged, except for forms that strict servers refuse:
-    empty content, arguments that are not an object, the same id twice.
+    The server gets its fields back, except for empty content, arguments that are not an object, and
+    a repeated id, which strict servers refuse.
     """
     ids: list[str] = []
     for each in results:

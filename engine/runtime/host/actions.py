@@ -11,8 +11,8 @@ from typing import assert_never
 from engine import names_file
 from engine.errors import InvalidInput
 from engine.llm import base as llm
-from engine.llm.skills.speech_wishes import speech_wish
-from engine.llm.skills.timers.ringing import ring_wish
+from engine.llm.skills.control import speech_wish
+from engine.llm.skills.timers.changing import ring_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, UseModel

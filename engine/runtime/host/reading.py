@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from engine.errors import DeviceError
 from engine.llm.base import Message, Role
-from engine.llm.skills.documents import reading_wish
+from engine.llm.skills.reading import reading_wish
 from engine.messages import reading
 from engine.messages.commands import StopReply
 from engine.messages.events import Event, Failed

@@ -14,7 +14,7 @@ from typing import assert_never
 from engine.errors import Cancelled, EngineError
 from engine.messages import models
 from engine.messages.events import Notice
-from engine.models import added, choice, storage
+from engine.models import choice, storage
 from engine.models.choice import changes
 from engine.models.listing import entries, entry, this_machine
 from engine.models.recommended import recommendation
@@ -94,7 +94,7 @@ class ModelManager(Actor[models.ModelCommand]):
                 fitting = recommendation(entries(self._settings()), this_machine())
                 self.post(models.FetchModels(fitting.names, use=True))
             case models.AddModel(path):
-                names = ", ".join(each.path for each in added.add(path, data_folder()))
+                names = ", ".join(each.path for each in storage.add(path, data_folder()))
                 self._tell(Notice.of("{names} is in the list of models.", names=names))
             case models.UseModel(name):
                 with self._settling(name):

@@ -12,7 +12,7 @@ from engine import api, settings_file
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.bench import Row
-from engine.models import library
+from engine.models import choice
 from engine.models.servers import ServedModel
 from engine.settings_file import data_folder
 from engine.tts import pick as speech
@@ -70,7 +70,7 @@ def test_the_list_names_every_model_with_size_licence_and_need_and_looks_for_no_
     def looked() -> tuple[ServedModel, ...]:
         raise AssertionError
 
-    monkeypatch.setattr(library, "find_served", looked)
+    monkeypatch.setattr(choice, "find_served", looked)
     status, found = told("list", "--json")
     assert status == 0
     by_name = {each["name"]: each for each in found["models"]}

@@ -17,7 +17,7 @@ from app.command.terminal import LogFormatter
 from engine import api
 from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded, VoiceEntry
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.library import Removed
+from engine.models.choice import Removed
 
 ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 HOSTILE = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\rover\ud800\u202etxt.exe\u2066 canary"

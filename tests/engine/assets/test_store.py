@@ -260,10 +260,9 @@ def test_a_busy_server_is_asked_again_unless_it_is_cancelled_or_asks_for_hours(h
     asset = toy.only(toy.RELEASED, source=toy.RELEASE)
     store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
     hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
-    for asked in ("9999", "Fri, 31 Dec 2999 23:59:59 GMT"):
-        hub.busy, hub.retry_after = 1, asked
-        with pytest.raises(AssetError, match=r"asks to come back in \d+ minutes"):
-            store.fetch(asset, toy.ignore, toy.never)
+    hub.busy, hub.retry_after = 1, "9999"
+    with pytest.raises(AssetError, match=r"asks to come back in \d+ minutes"):
+        store.fetch(asset, toy.ignore, toy.never)
     assert waited == []
     hub.busy, hub.retry_after = 1, "50"
     with pytest.raises(Cancelled):

@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from engine.errors import LanguageModelError, ModelError
 from engine.llm import registry
 from engine.llm.base import Message, Role
-from engine.llm.history import (
-    BLOCK_MESSAGES,
-    INTERRUPTED,
-    UNHEARD,
-    chat_messages,
-    trimmed,
-)
+from engine.llm.history import BLOCK_MESSAGES, INTERRUPTED, UNHEARD, chat_messages, trimmed
 from engine.settings import LanguageModelSettings
 from tests.help.process.fresh_python import prints
 

@@ -35,10 +35,7 @@ def shrunk(asset: Asset, files: Mapping[str, bytes]) -> Asset:
     """Pinned by what the hub has; the sizes that are told stay, for they decide what fits."""
     found = tuple(
         AssetFile(
-            file.path,
-            file.likely_bytes / 1e6,
-            len(files[file.path]),
-            _hash(files[file.path]),
+            file.path, file.likely_bytes / 1e6, len(files[file.path]), _hash(files[file.path])
         )
         for file in asset.files
     )

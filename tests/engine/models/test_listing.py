@@ -12,11 +12,11 @@ from engine.assets.catalogue import catalogue, find
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.messages.models import Origin, Presence, Recommendation
 from engine.models import listing, storage
-from engine.models.added import FILE, MOST, AddedModel, add, added, forget
 from engine.models.choice import changes, removal_text, remove
 from engine.models.listing import OWN_MB, SYSTEM_SHARE, Machine, entries, entry
 from engine.models.recommended import recommendation
 from engine.models.servers import ServedModel
+from engine.models.storage import FILE, MOST, AddedModel, add, added, forget
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import paths as kokoro
@@ -280,15 +280,14 @@ def test_what_is_no_model_is_refused_with_what_to_do(data, tmp_path):
 DAMAGED = ("", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000)
 
 
-@pytest.mark.parametrize("change", [add, lambda path, data: forget(str(path), data)])
-def test_a_damaged_list_counts_as_empty_and_is_never_overwritten(data, tmp_path, change):
+def test_a_damaged_list_counts_as_empty(data, tmp_path):
     data.mkdir()
+    mine = gguf(tmp_path / "mine.gguf")
     for text in DAMAGED:
         (data / FILE).write_text(text)
         assert added(data) == ()
-        change(gguf(tmp_path / "mine.gguf"), data)
-    aside = [file.read_text() for file in data.iterdir() if file.name != FILE]
-    assert sorted(aside) == sorted(DAMAGED)
+        add(mine, data)
+        assert [each.path for each in added(data)] == [str(mine)]
 
 
 def test_a_list_that_cannot_be_read_now_is_not_overwritten(data, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio import vad
 from engine.llm.base import ChangeRate, Retraction, Role, StartTimer
-from engine.llm.skills.control.pace import STEP
+from engine.llm.skills.control import STEP
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact

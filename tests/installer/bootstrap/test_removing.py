@@ -11,7 +11,7 @@ from engine.asr import pick as recogniser
 from engine.assets.catalogue import catalogue
 from engine.history import store
 from engine.llm.local import trial
-from engine.models import added
+from engine.models import storage
 from engine.serve import server
 from engine.systems import SYSTEMS
 from engine.tts import packs, voices
@@ -135,7 +135,7 @@ def test_a_tilde_is_the_folder_of_the_person(home, monkeypatch):
 def test_every_file_and_folder_of_a_person_is_known(tmp_path, monkeypatch):
     """The installer cannot ask the program, which may be gone already."""
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    modules = (recogniser, added, synthesiser, profile)
+    modules = (recogniser, storage, synthesiser, profile)
     names = {
         trial.RECORD,
         server.TOKEN_FILE,

@@ -1,9 +1,12 @@
-"""Days by the names people give them: "next friday", "the 15th", "july 4th 1976", "easter".
+"""Days by the names people give them: "next friday", "the 15th", "july 4th 1976", "easter"; the
+date today and on other days, and the distance of days.
 
 Our own rules instead of a library: of 60 spoken names and times, dateparser 1.5 understood 39,
 recurrent 34 and parsedatetime 32, and each of them also finds days in sentences that name none.
 
-Invariant: takes canonical text; a text that is more than the name of a day gives None.
+Invariant: takes canonical text; a text that is more than the name of a day gives None. Today is the
+day of the context's clock; day arithmetic is done on calendar days, so a change to summer time
+cannot shift a date.
 """
 
 import re
@@ -15,7 +18,8 @@ from functools import partial
 from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta, weekday
 
-from engine.llm.skills.matching.quantities import parse_number
+from engine.llm.skills.matching.intent import Answer, NotMeant, SkillContext, Slots
+from engine.llm.skills.matching.quantities import counted, parse_number
 from engine.resources import table
 
 # English whatever the machine's locale: calendar.month_name would follow it.
@@ -23,6 +27,7 @@ MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
+_SHORT_MONTHS = tuple(month[:3] for month in MONTHS)
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 RELATIVE = {
     "today": 0,
@@ -51,21 +56,13 @@ def _feasts() -> dict[str, Feast]:
     for name, (month, day) in days["fixed"].items():
         dates[name] = partial(date, month=month, day=day)
     for name, later in days["after_easter"].items():
-        dates[name] = partial(_after_easter, later)
+        dates[name] = partial(lambda later, year: easter(year) + timedelta(later), later)
     for name, (month, *which) in days["weekday"].items():
-        dates[name] = partial(_on_weekday, month, weekday(*which))
+        away = relativedelta(month=month, day=1, weekday=weekday(*which))
+        dates[name] = partial(lambda away, year: date(year, 1, 1) + away, away)
     feasts = {name: Feast(name, of) for name, of in dates.items()}
     said = {name.lower().replace("'", ""): feast for name, feast in feasts.items()}
     return said | {other: feasts[name] for other, name in days["also"].items()}
-
-
-def _after_easter(days: int, year: int) -> date:
-    return date.fromordinal(easter(year).toordinal() + days)
-
-
-def _on_weekday(month: int, which: weekday, year: int) -> date:
-    day: date = date(year, month, 1) + relativedelta(weekday=which)
-    return day
 
 
 FEASTS = _feasts()
@@ -115,9 +112,7 @@ def feast_named(name: str) -> Feast | None:
 
 
 def span(text: str) -> relativedelta | None:
-    """Return the length of "3 weeks", "a month": whole days, weeks, months or years; None for
-    anything else.
-    """
+    """Return the length of "3 weeks", "a month"; None for anything but whole units."""
     match = _SPAN.match(text.strip())
     count = parse_number(match["count"]) if match else None
     if match is None or count is None or count < 0 or count != int(count) or count > MAX_DAYS:
@@ -133,11 +128,6 @@ def date_phrase(day: date) -> str:
 def ordinal(number: int) -> str:
     ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
     return f"{number}{ending or 'th'}"
-
-
-def month_named(name: str) -> int | None:
-    """Return 1 to 12 for "february" or "feb"."""
-    return next((at + 1 for at, month in enumerate(MONTHS) if name in (month, month[:3])), None)
 
 
 def _days_away(match: re.Match[str], today: date) -> date | None:
@@ -178,9 +168,7 @@ def _dated(name: str, today: date, *, past: bool) -> date | None:
         return _date(int(match["year"]), int(match["month"]), match["day"])
     match = next((found for pattern in _DATES if (found := pattern.match(name))), None)
     if match is not None:
-        month = month_named(match["month"][:3])
-        assert month is not None
-        day = match["day"]
+        month, day = _SHORT_MONTHS.index(match["month"][:3]) + 1, match["day"]
         return _in_year(lambda year: _date(year, month, day), match["year"], today, past=past)
     match = _WITH_YEAR.match(name)
     feast = FEASTS.get(match["name"] if match else name)
@@ -222,3 +210,66 @@ def _date(year: int, month: int, day: str) -> date | None:
         return date(year, month, 2 if day == "second" else int(day))
     except ValueError:
         return None
+
+
+def is_weekday(slots: Slots, context: SkillContext) -> Slots:
+    now = WEEKDAYS[context.now().weekday()]
+    return {"verdict": "Yes" if now == slots["weekday"] else "No", "today": now.capitalize()}
+
+
+def tell_day(slots: Slots, context: SkillContext) -> Answer:
+    """Return the weekday and date of "tomorrow", "in 3 days", "next friday" or "december 25th"."""
+    name = slots["day"].removesuffix("'s")
+    day = _day(name, context)
+    verb = "was" if day < context.now().date() else "is"
+    if name in RELATIVE:
+        return Answer(f"{name.capitalize()} {verb} {date_phrase(day)}.")
+    if feast := feast_named(name):
+        return Answer(f"{feast.name} {verb} on {date_phrase(day)}.")
+    return Answer(f"That {verb} {date_phrase(day)}.")
+
+
+def tell_past_day(slots: Slots, context: SkillContext) -> Answer:
+    """Return the last day of that name: "when was easter"."""
+    if slots["day"] in RELATIVE:
+        return tell_day(slots, context)
+    return Answer(f"That was {date_phrase(_day(slots['day'], context, past=True))}.")
+
+
+def days_until(slots: Slots, context: SkillContext) -> Answer | Slots:
+    day = _day(slots["day"], context)
+    days = (day - context.now().date()).days
+    if days <= 0:
+        return Answer("That's today." if days == 0 else "That has already been.")
+    return {"length": counted(days, "day"), "name": _name(slots["day"], day)}
+
+
+def days_since(slots: Slots, context: SkillContext) -> Answer | Slots | None:
+    day = _day(slots["day"], context, past=True)
+    days = (context.now().date() - day).days
+    if days <= 0:
+        return Answer("That's today.") if days == 0 else None
+    return {"days": counted(days, "day"), "name": _name(slots["day"], day)}
+
+
+def days_between(slots: Slots, context: SkillContext) -> Slots:
+    first, last = (_day(slots[name], context) for name in ("first", "last"))
+    return {"days": counted(abs((last - first).days), "day")}
+
+
+def the_day_beside(before: Slots, now: Slots, _context: SkillContext) -> Slots:
+    """Return the day for "and the day after?"."""
+    return {"day": f"the day {now['side']} {before.get('day', 'today')}"}
+
+
+def _day(said: str, context: SkillContext, *, past: bool = False) -> date:
+    """Return the day of that name, the last one if `past`. NotMeant."""
+    day = day_named(said, context.now().date(), past=past)
+    if day is None:
+        raise NotMeant
+    return day
+
+
+def _name(said: str, day: date) -> str:
+    feast = feast_named(said)
+    return feast.name if feast else date_phrase(day)

@@ -1,9 +1,11 @@
-"""The time here now, earlier and later, and times of day as people say them: "7 am", "half past 7
-tomorrow", "friday at noon", "8 tonight".
+"""The time now, earlier and later, and in another city; and times of day as people say them: "7
+am", "half past 7 tomorrow", "friday at noon", "8 tonight".
 
 Invariant: the time comes from the context's clock. Parsing takes canonical text and gives a moment
 that is still to come, or None if any part of the text is not a time of day. Without "am" or "pm"
 the next such time is meant; on a later day, the one between 7 in the morning and 6 in the evening.
+A place is known by the name of its zone, by one of the names in PLACES, or as a country with one
+zone; anything else is left to a language model.
 
 Moments are local and naive, with `fold`. Elapsed time is computed from timestamps, never by
 subtracting moments: a day on which the clocks change has 23 or 25 hours.
@@ -13,17 +15,25 @@ import re
 import time
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
+from pathlib import Path
+from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from engine.llm.skills.clock.days import WEEKDAYS, date_phrase, day_named
-from engine.llm.skills.matching.intent import SkillContext, Slots
-from engine.llm.skills.matching.quantities import duration, duration_phrase
+from engine.llm.skills.clock.days import MONTHS, WEEKDAYS, date_phrase, day_named
+from engine.llm.skills.matching.intent import NotMeant, SkillContext, Slots
+from engine.llm.skills.matching.quantities import counted, duration, duration_phrase
+from engine.resources import table
 
 _PART = (
     r"(?:in the morning|in the afternoon|in the evening|at night|"
     r"this morning|this afternoon|this evening|tonight)"
 )
 _WHEN = re.compile(rf"^(?:(?P<part>{_PART}) )?(?:at )?(?P<time>.+?)(?: (?P<part_after>{_PART}))?$")
-_DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening|night)\b")
+_DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening)\b")
+_NIGHT = re.compile(r"\b(tomorrow|today|\w+day) night\b")
 _FACE = re.compile(
     r"^(?P<hour>\d{1,2})(?:[: ]?(?P<minute>\d{2}))?(?: o'? ?clock)?(?: (?P<half>[ap]m))?$"
 )
@@ -56,6 +66,19 @@ def time_now(_slots: Slots, context: SkillContext) -> Slots:
     return {"time": clock_face(context.now().hour, context.now().minute)}
 
 
+def now_in_words(_slots: Slots, context: SkillContext) -> Slots:
+    """Return everything about now: time, date, month and year, and the days left in it."""
+    now = context.now()
+    days_left = (date(now.year, 12, 31) - now.date()).days
+    return {
+        "time": clock_face(now.hour, now.minute),
+        "date": date_phrase(now.date()),
+        "month": MONTHS[now.month - 1].capitalize(),
+        "year": str(now.year),
+        "days_left": counted(days_left, "day"),  # not counting today
+    }
+
+
 def time_away(slots: Slots, context: SkillContext) -> Slots | None:
     """Return the time a duration after now, or before it, as `side` says."""
     seconds = duration(slots["duration"])
@@ -82,7 +105,8 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
     """
     if len(text.split()) > MAX_WORDS:
         return None
-    text = _BRITISH_HALF.sub("half past ", _DAYTIME.sub(_daytime, text.strip()))
+    text = _NIGHT.sub(r"\1 at night", _DAYTIME.sub(r"\1 in the \2", text.strip()))
+    text = _BRITISH_HALF.sub("half past ", text)
     for day, rest in _readings(text.split(), now):
         match = _WHEN.match(rest)
         if match is None or (match["part"] and match["part_after"]):
@@ -103,9 +127,8 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
 
 
 def next_showing(face: datetime, now: datetime) -> datetime | None:
-    """Return the first moment after `now` at which clocks here show `face`, a day and a time of
-    day; None if it has passed. A time that the clocks skip counts from before the change: 2:30 is
-    3:30 then.
+    """Return the first moment after `now` at which clocks here show `face`, a day and a time; None
+    if it has passed. A time that the clocks skip counts from before the change: 2:30 is 3:30 then.
     """
     for fold in (0, 1):  # in an hour that comes twice, the first or the second
         moment = moment_after(face.replace(fold=fold), 0.0)
@@ -133,11 +156,6 @@ def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, st
             rest = " ".join((*words[:start], *words[end:]))
             if rest and day is not None and day >= now.date():
                 yield day, rest
-
-
-def _daytime(match: re.Match[str]) -> str:
-    part = "at night" if match[2] == "night" else f"in the {match[2]}"
-    return f"{match[1]} {part}"
 
 
 def clock_face(hour: int, minute: int) -> str:
@@ -196,3 +214,86 @@ def _half(minutes: int, part: str, now: datetime, *, morning: int | None) -> str
         return "am" if minutes >= morning * 60 else "pm"
     passed = now.hour * 60 + now.minute
     return "pm" if minutes <= passed < minutes + 12 * 60 else "am"
+
+
+PLACES = {
+    name.strip(): zone
+    for zone, names in table("skills", "places.toml").items()
+    for name in names.split(",")
+}
+# A country's code and names; its zones: the tables that come with every copy of the zones.
+_COUNTRIES, _ZONES_OF_COUNTRIES = "iso3166.tab", "zone.tab"
+# Words around a name: "the central time zone".
+_AROUND = re.compile(r"^the |(?: standard| daylight)?(?: time ?zone| time)$|'s$| city$")
+_SMALL = frozenset(("de", "of", "the", "and", "here", "time", "zone", "timezone", "standard"))
+_ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$")
+_REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
+
+
+def time_there(slots: Slots, context: SkillContext) -> Slots:
+    place = slots["place"].strip()
+    here = context.now().astimezone()
+    there = here.astimezone(_zone(place))
+    days = (there.date() - here.date()).days
+    day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
+    return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
+
+
+def _zone(place: str) -> ZoneInfo:
+    """Return the zone of a place. NotMeant."""
+    bare = _bare(place)
+    city, _, country = bare.rpartition(" ")
+    if city and country in _countries():  # "adelaide, australia"
+        return _zone(city)
+    tables = (PLACES, _zones(), _countries())
+    keys = (names.get(said) for names in tables for said in (place, bare))
+    try:
+        return ZoneInfo(next(filter(None, keys), ""))
+    except (ZoneInfoNotFoundError, ValueError) as error:  # no such place, or no data here
+        raise NotMeant from error
+
+
+@lru_cache(maxsize=1)
+def _zones() -> dict[str, str]:
+    """Return the zone by the last part of its name, as people say it."""
+    return {
+        zone.rsplit("/", 1)[1].replace("_", " ").lower(): zone
+        for zone in sorted(available_timezones())
+        if zone.startswith(_REGIONS) and zone != "Pacific/Easter"  # "what time is easter"
+    }
+
+
+@lru_cache(maxsize=1)
+def _countries() -> dict[str, str]:
+    """Return the zone of every country, empty if it has several."""
+    zones: dict[str, set[str]] = {}
+    for code, _, zone, *_ in _table(_ZONES_OF_COUNTRIES):
+        zones.setdefault(code, set()).add(zone)
+    named = {code: name.lower().rstrip(")").split(" (") for code, name in _table(_COUNTRIES)}
+    return {
+        " ".join(reversed(name)): next(iter(zones[code])) if len(zones.get(code, ())) == 1 else ""
+        for code, name in named.items()
+    }
+
+
+def _table(name: str) -> list[list[str]]:
+    """Return the rows of a table beside the zones; none on a system without it."""
+    folders: list[Traversable] = [Path(folder) for folder in TZPATH]
+    if find_spec("tzdata"):  # Windows
+        folders.append(files("tzdata") / "zoneinfo")
+    for folder in folders:
+        if (table := folder / name).is_file():
+            lines = table.read_text(encoding="utf-8").splitlines()
+            return [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return []
+
+
+def _bare(place: str) -> str:
+    """Return the text without the words around a name: "the central time zone" -> "central"."""
+    return _AROUND.sub("", _AROUND.sub("", place))
+
+
+def _titled(place: str) -> str:
+    if _ABBREVIATED.match(_bare(place)):
+        return _bare(place).upper()
+    return " ".join(word if word in _SMALL else word.capitalize() for word in place.split())

@@ -8,8 +8,7 @@ from typing import Any
 from engine.languages import ENGLISH
 from engine.llm.base import Action, ChangeVolume, Message, Role, StartTimer, Timer
 from engine.llm.skills.clock.hours import moment_after
-from engine.llm.skills.languages.commands import OFFER, Command, command, texts_of
-from engine.llm.skills.languages.times import Times, times
+from engine.llm.skills.languages.commands import OFFER, Command, Times, command, texts_of, times
 from engine.llm.skills.matching.intent import Answer, SkillContext, last_answer
 from engine.llm.skills.matching.matcher import Matcher
 from engine.llm.skills.offers import needed, needed_model, size_text
@@ -24,9 +23,7 @@ _MISHEARD = 0.5  # confidence; see abilities.py
 
 
 def answer(context: SkillContext, matcher: Matcher, *, certain_only: bool) -> Answer | None:
-    """Carry out a command; unless `certain_only`, also one that some words suggest, or answer small
-    talk. None for other words.
-    """
+    """Carry out a command; unless `certain_only`, also a suggested one or small talk. Else None."""
     asked = context.history[-1]
     found = command(asked.text, asked.language, last_answer(context))
     if found is None or (certain_only and not (found.means and found.certain)):

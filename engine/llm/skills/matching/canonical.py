@@ -59,9 +59,7 @@ _AFTER_UNIT = re.compile(r"\s*(?:(?:to|in|into|is|are|as|equals?|per)\b|[?.!]*\s
 
 
 def without_fillers(text: str) -> str:
-    """The text without "um", "you know" and the like; quotations keep theirs, and a text that has
-    nothing else stays.
-    """
+    """Return the text without "um", "you know" and the like, except inside quotations."""
 
     def dropped(match: re.Match[str]) -> str:
         if match["sound"] is None:

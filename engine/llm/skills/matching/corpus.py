@@ -56,7 +56,7 @@ def beginning() -> tuple[str, ...]:
 
 
 def _pools(most: int) -> Iterator[list[str]]:
-    """At most so many expansions of every template."""
+    """Yield up to `most` expansions of every template."""
     skills, lists = repertoire(), spoken_lists()
     for expression in skills.templates(skills.intents).expressions():
         yield list(islice(sample_expression(expression, lists), most))

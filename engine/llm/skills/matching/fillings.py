@@ -45,7 +45,7 @@ _SEVERAL_SENTENCES = re.compile(
 )
 _SENTENCE_MARK = re.compile(r"(?<!\b[dm]r)(?<!\bms)(?<!\bst)(?<!\bmrs)\. |[?!,] ", re.I)
 _CAPITAL = re.compile(r"^[A-Z\u00c0-\u00de]")
-# How words end that say what somebody is like; "Alfred" and "Martin" are told by their capital.
+# Endings of adjectives; "Alfred" and "Martin" are recognised by their capital.
 _ADJECTIVE = re.compile(r"(?:ed|ous|ful|able|ible|ical|ish|less|ing|ive|ic|ist|ly)$")
 
 LONGEST_NAME = 4  # words; a longer one means that the sentence was about something else
@@ -63,9 +63,7 @@ def is_clause(said: str) -> bool:
 
 
 def goes_on(said: str) -> bool:
-    """Return whether the filling continues the words before it: "repeat after me is a game", "in
-    French".
-    """
+    """Return whether the filling continues the clause: "repeat after me is a game"."""
     first = frozenset(_plain(said)[:1])
     return bool(first & (_FINITE | _PREPOSITIONS | _AFTERTHOUGHTS | _JOINTS - _SUBJECTS))
 
@@ -76,9 +74,7 @@ def starts_with_verb(said: str) -> bool:
 
 
 def is_question(said: str) -> bool:
-    """Return whether the filling begins like a question: "is it late", "what time is it", "how are
-    you".
-    """
+    """Return whether the filling begins like a question: "is it late", "how are you"."""
     words = _plain(re.sub(r"(?<=\w)['\u2019]s\b", " is", said))[:3]
     if words[:1] and words[0] in _FINITE:
         return not (_SUBJECTS | _POINTING).isdisjoint(words[1:2])
@@ -87,17 +83,13 @@ def is_question(said: str) -> bool:
 
 
 def is_change_of_subject(said: str) -> bool:
-    """Return whether no word of the filling could be a thing or a word: "and thanks", "now
-    what".
-    """
+    """Return whether no word of the filling could be a thing: "and thanks", "now what"."""
     outside = _CLAUSE | _POINTING | _AFTERTHOUGHTS | _INTERJECTIONS
     return not outside.isdisjoint(_plain(said))
 
 
 def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
-    """Return whether the filling can be a thing's name: "tea", "the chicken soup", "mac and
-    cheese".
-    """
+    """Return whether the filling can be a thing's name: "tea", "mac and cheese"."""
     words = _plain(said)
     if words and words[0] in _ARTICLES:
         words = words[1:]
@@ -112,9 +104,7 @@ def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
 
 
 def is_word(said: str) -> bool:
-    """Return whether the filling is a word or a name of a few words. Any word can stand alone;
-    among several there is none that joins others.
-    """
+    """Return whether the filling is any single word, or a name of a few words."""
     words, plain = said.split(), _plain(said)
     if len(plain) <= 1:
         return bool(plain) and plain[0] not in _AFTERTHOUGHTS | _NO_WORDS

@@ -81,9 +81,7 @@ class Classifier:
 
 
 def meanings(text: str, names: Collection[str]) -> Iterator[Meaning]:
-    """Yield what the text may mean, the likeliest first; nothing for text that is probably not a
-    request. `names` are the available voices.
-    """
+    """Yield what the text may mean, the likeliest first. `names` are the available voices."""
     called = {name.split()[0].lower(): name for name in names}
     words = tokens(text, called.keys())
     if not 0 < len(words) <= LONGEST:
@@ -110,9 +108,7 @@ def tokens(text: str, names: Collection[str] = ()) -> list[str]:
 
 
 def features(words: Sequence[str], known: Collection[str]) -> Features:
-    """Return the sorted numbers of the features: words of requests, pairs, parts of words, the
-    number of words and of those that no request has.
-    """
+    """Return the sorted numbers of the features: words, pairs, parts of words, counts."""
     kept = [word if word in known or word in (NUMBER, A_NAME) else _STRANGE for word in words]
     row = ["^", *kept, "$"]
     strange = min(kept.count(_STRANGE), _MOST_STRANGE)
@@ -226,12 +222,8 @@ def _is_contradicted(intent: str, said: str) -> bool:
         return True
     if intent == "languages spoken" and said.startswith(("speak ", "talk ")):
         return True  # an order, not a question
-    return bool(_STATE.search(said)) and not _TELLS.match(_questions()[intent])
-
-
-@cache
-def _questions() -> Mapping[str, str]:
-    return table("skills", "clarification.toml")
+    question = table("skills", "clarification.toml")[intent]
+    return bool(_STATE.search(said)) and not _TELLS.match(question)
 
 
 # The values of an intent's slots; None without a value that the intent needs.

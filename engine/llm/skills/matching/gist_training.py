@@ -61,7 +61,7 @@ _LEAST_SEEN: Final = 3  # of a known word, in sentences
 
 
 class Example(NamedTuple):
-    """A sentence as its tokens, what it means, and how much it counts."""
+    """A sentence as its tokens, its meaning and its weight."""
 
     words: Sequence[str]
     intent: str
@@ -83,17 +83,14 @@ def trace() -> str:
 
 
 def learn(learnt_from: Sequence[Example]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return tensors and metadata of the file: a softmax regression whose steps get smaller
-    (Adagrad).
-    """
+    """Return tensors and metadata of a softmax regression with decreasing steps (Adagrad)."""
     seen = Counter(
         word for each in learnt_from if each.intent != NOTHING for word in set(each.words)
     )
     known = frozenset(word for word, count in seen.items() if count >= _LEAST_SEEN)
     intents = sorted({each.intent for each in learnt_from})
     counts = np.array(
-        [each.weight * (_TALK if each.intent == NOTHING else 1) for each in learnt_from],
-        np.float32,
+        [each.weight * (_TALK if each.intent == NOTHING else 1) for each in learnt_from], np.float32
     )
     counts /= counts.mean()
     right = [intents.index(each.intent) for each in learnt_from]
@@ -171,7 +168,7 @@ def _of_file(name: str, parts: dict[str, str], draw: random.Random) -> Iterator[
 
 
 def _drawn(line: str, parts: Mapping[str, str], draw: random.Random, most: int) -> list[str]:
-    """Return at most so many different sentences of a line."""
+    """Return up to `most` different sentences of a line."""
     line = _with_definitions(line, parts)
     found: dict[str, None] = {}
     for _ in range(2 * most):

@@ -66,11 +66,9 @@ Combine = Callable[[Slots, Slots, SkillContext], Slots | None]
 @dataclass(frozen=True)
 class Intent:
     """Sentences with the same meaning, in hassil's template syntax, and the function that answers
-    them.
+    them. It gets the filled slots, and returns None (a function that a file names may raise
+    NotMeant instead) when the sentence only looked right; then the next intent is tried.
 
-    The responder gets the filled slots. It returns None when the sentence only looked right ("what
-    is {expression}" with something that is not arithmetic); then the next intent is tried. A
-    function that a file names may raise NotMeant instead.
     `verbatim` intents are matched against what was typed or heard, all others against its canonical
     form (see canonical.py). An intent that is not `certain` is left to the language model if there
     is one. An `aside` may be said between a question and its follow-up.
@@ -91,12 +89,10 @@ def joined(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
 
 @dataclass(frozen=True)
 class FollowUp:
-    """Words that mean something only after another sentence ("and in miles?"). They ask the intent
-    named `asks` with other slots; "" asks the previous intent again.
-
-    `after` names the intents they may follow. `combine` combines the previous slots with those said
-    now, or returns None when the words only looked like a follow-up. If `answered` is given, the
-    previous answer must begin with it ("Which").
+    """Words that mean something only after another sentence ("and in miles?"), an intent `after`.
+    They ask the intent named `asks` ("" = the previous one) with the slots that `combine` returns;
+    None when they only looked like a follow-up. The previous answer must begin with `answered`
+    ("Which").
     """
 
     after: tuple[str, ...]
@@ -125,13 +121,9 @@ class Tool:
 @dataclass(frozen=True)
 class Skill:
     """One skill file's contribution; `name` is its path, "timers/alarms". Skills with a lower
-    `precedence` are asked first.
-
-    `expansion_rules` are parts of sentences by name. `lists` maps a slot list to
-    (spoken or typed form, value) pairs; `examples` maps a slot that takes any words to examples of
-    them, which teach the recogniser what people say there. `fits` decides, for slots that no
-    parser reads, whether the words are what the slot is for; otherwise the sentence only began as
-    the intent's does.
+    `precedence` are asked first. `lists` maps a slot list to (spoken or typed form, value) pairs;
+    `examples` maps a slot that takes any words to examples of them, which teach the recogniser.
+    `fits` decides, for slots that no parser reads, whether the words are what the slot is for.
     """
 
     name: str

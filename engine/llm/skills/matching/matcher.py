@@ -11,11 +11,7 @@ from functools import lru_cache
 from itertools import chain
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.canonical import (
-    canonical,
-    without_courtesy_before,
-    without_fillers,
-)
+from engine.llm.skills.matching.canonical import canonical, without_courtesy_before, without_fillers
 from engine.llm.skills.matching.fillings import has_several_sentences
 from engine.llm.skills.matching.gist import SURE, classifier, meanings
 from engine.llm.skills.matching.intent import (
@@ -63,9 +59,7 @@ class Understanding:
 
 
 class Matcher:
-    """Understands what the skills of a repertoire understand. One object is enough for the built-in
-    ones: see matcher().
-    """
+    """Understands what the skills of a repertoire understand; see matcher()."""
 
     def __init__(self, skills: Repertoire) -> None:
         self._fits = skills.fits
@@ -89,10 +83,9 @@ class Matcher:
     def understand(
         self, text: str, context: SkillContext, *, certain_only: bool
     ) -> Understanding | None:
-        """Return the meaning of the text as a follow-up, or else on its own; None when no skill
-        understands it. The text without "um" and the like is tried first.
-        """
-        spoken = (self._interpret(each, context, certain_only) for each in _versions(text))
+        """Return the meaning as a follow-up, or else on its own; first without "um" and such."""
+        versions = dict.fromkeys((without_fillers(text), text))
+        spoken = (self._interpret(each, context, certain_only) for each in versions)
         return next(filter(None, spoken), None)
 
     def _interpret(
@@ -116,9 +109,7 @@ class Matcher:
     def _matches(
         self, text: str, context: SkillContext, certain_only: bool
     ) -> Iterator[tuple[Intent, Slots]]:
-        """Yield the certain matches of templates, then the meaning that the classifier is sure of,
-        then the uncertain matches.
-        """
+        """Yield certain matches of templates, then the sure meaning, then uncertain matches."""
         matches = self._verbatim.matches(without_courtesy_before(text.strip()))
         if len(text) <= MAX_PATTERN_CHARS:
             matches = chain(matches, self._canonical.matches(canonical(text)))
@@ -136,9 +127,7 @@ class Matcher:
             yield from uncertain
 
     def _follow(self, text: str, context: SkillContext, certain_only: bool) -> Understanding | None:
-        """The text as a follow-up to earlier sentences, back to the last one that stands on its
-        own.
-        """
+        """Return the text as a follow-up to sentences since the last independent one."""
         if len(text.split()) > MAX_FOLLOW_UP_WORDS:
             return None
         meant, since = self._beginning(context, certain_only)
@@ -157,9 +146,7 @@ class Matcher:
     def _beginning(
         self, context: SkillContext, certain_only: bool
     ) -> tuple[Understanding | None, list[SkillContext]]:
-        """The last earlier sentence that stands on its own, and the contexts since then, newest
-        first.
-        """
+        """Return the last earlier independent sentence, and the contexts since, newest first."""
         since = [context]
         before = context.history[:-1]
         said_at = [at for at, message in enumerate(before) if message.role is Role.USER]
@@ -187,9 +174,7 @@ class Matcher:
         return None
 
     def _follow_ups(self, after: str, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        """The follow-ups of an intent that match a text, with their slots; compiled when they are
-        first needed.
-        """
+        """Yield the matching follow-ups of an intent, compiled when first needed."""
         if after not in self._following:
             known = [each for each in self._skills.follow_ups if after in each.after]
             self._following[after] = (
@@ -213,20 +198,10 @@ class Matcher:
         return None if slots is None or answer is None else Understanding(intent, slots, answer)
 
     def _fit(self, slots: Slots, context: SkillContext) -> bool:
-        """Return whether every open slot has an allowed filling, and the sentence has no words
-        besides.
-        """
+        """Return whether every open slot has an allowed filling, and nothing follows it."""
         free = [name for name in slots if name in self._fits]
         several = bool(free) and has_several_sentences(without_fillers(sentence(context)))
         return not several and all(self._fits[name](slots[name]) for name in free)
-
-
-def _versions(text: str) -> Iterator[str]:
-    """Yield the text without fillers and, if that differs, the unchanged text."""
-    spoken = without_fillers(text)
-    yield spoken
-    if spoken != text:
-        yield text
 
 
 @lru_cache(maxsize=1)

@@ -37,9 +37,7 @@ Sayable = TypeVar("Sayable", Intent, FollowUp)
 
 
 class Templates(Generic[Sayable]):
-    """The sentences of these intents or follow-ups; earlier ones match first. `lists` are hassil's
-    lists of what slots take, whose types are not annotated.
-    """
+    """The sentences of these intents or follow-ups; earlier ones match first."""
 
     def __init__(self, sayables: Sequence[Sayable], lists: Intents, open_slots: set[str]) -> None:
         self._sayables: Sequence[Sayable] = sayables
@@ -50,9 +48,7 @@ class Templates(Generic[Sayable]):
         self._compiled = replace(lists, intents=intents)
 
     def matches(self, text: str) -> Iterator[tuple[Sayable, Slots]]:
-        """Yield the intents that match the entire text, with their slots, in order; at most
-        MAX_CANDIDATES.
-        """
+        """Yield up to MAX_CANDIDATES intents that match the entire text, in order."""
         head = text[:MAX_PATTERN_CHARS]
         found = recognize_all(head, self._compiled)
         for match, _ in zip(found, range(MAX_CANDIDATES), strict=False):
@@ -66,11 +62,9 @@ class Templates(Generic[Sayable]):
 
 
 def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
-    """Return the slot values. An open slot gets complete words of the text, with the punctuation
-    that hassil leaves out of its spans (as at the beginning of "../notes.txt").
-
-    hassil saw only the `head`. A slot that reaches the end of the head, such as a text to read
-    aloud, is extended to the end of the text.
+    """Return the slot values. An open slot gets complete words, with the punctuation that hassil
+    leaves out ("../notes.txt"). hassil saw only the `head`; a slot that reaches its end is extended
+    to the end of the text.
     """
     slots = {}
     for name, entity in entities.items():
@@ -136,9 +130,7 @@ def repertoire() -> Repertoire:
 
 
 def wished(said: str, names: frozenset[str], state: AssistantState) -> Iterator[Action]:
-    """Yield the actions that a text in any language asks for by an intent with one of these names;
-    none if it says something else, or more than that.
-    """
+    """Yield the actions that a text in any language asks for by one of these intents alone."""
     if len(said) > MAX_WISH_CHARS:
         return
     context = SkillContext(datetime.now, lambda: state, Path())

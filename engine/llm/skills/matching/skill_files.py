@@ -4,6 +4,7 @@ and names functions of the Python module that has the same path, or module.funct
 README says how to add one. The sections of a file, all of them optional:
 
     precedence         when it is asked: lower numbers first, 50 if there is none
+    module             has its functions, where that is not the module of the same path
     defaults           keys that all its intents have
     expansion_rules    parts of its sentences, <name> in them; those of shared.yaml are everybody's
     intents            by name: sentences, in hassil's template syntax; answer (or answers, one of
@@ -66,10 +67,8 @@ _Named = TypeVar("_Named", Intent, Tool)
 
 
 def load(folder: Path, package: str) -> tuple[Skill, ...]:
-    """The skills of a folder in the order in which they are asked: by `precedence`, then by path.
-    timers/alarms.yaml names functions of the module `package`.timers.alarms.
-
-    OSError; WrongValue when a file is not as it should be.
+    """The skills of a folder, by `precedence`, then by path. timers/alarms.yaml names functions of
+    the module `package`.timers.alarms. OSError; WrongValue when a file is not as it should be.
     """
     skills = [_read(file, folder, package) for file in sorted(folder.rglob("*.yaml"))]
     shared = next((each.expansion_rules for each in skills if each.name == SHARED), {})
@@ -109,9 +108,7 @@ def _read(file: Path, folder: Path, package: str) -> Skill:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # no types
-    """The safe loader, where possible the one in C (ten times as fast); a key that is there twice
-    is an error.
-    """
+    """The safe loader, in C where possible (ten times as fast); refuses a repeated key."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
@@ -124,10 +121,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 def _skill(name: str, content: object, package: str) -> Skill:
     sections = _table(content, "the file")
-    if unknown := sections.keys() - _TABLES - {"precedence", "follow_ups"}:
+    if unknown := sections.keys() - _TABLES - {"precedence", "module", "follow_ups"}:
         raise WrongValue(f"unknown section '{min(unknown)}'")
     tables = {key: _table(sections.get(key, {}), key) for key in _TABLES}
-    function = partial(_function, package, name.replace("/", "."))
+    module = typed(str, sections.get("module", name.replace("/", ".")), "module")
+    function = partial(_function, package, module)
     return Skill(
         name,
         typed(int, sections.get("precedence", PRECEDENCE), "precedence"),
@@ -167,9 +165,7 @@ def _follow_ups(tables: object, function: Callable[[str], Any]) -> Iterator[Foll
 
 
 def _responder(entry: dict[str, Any], function: Callable[[str], Responder]) -> Responder:
-    """Takes out of an entry what it answers with: a function and constant slots for it, answers, or
-    both.
-    """
+    """Remove a function, its constant slots and answers from an entry; return their responder."""
     respond, constants = entry.pop("respond", ""), entry.pop("slots", {})
     answers = (*entry.pop("answers", ()), *filter(None, [entry.pop("answer", "")]))
     if respond:

@@ -1,16 +1,29 @@
-"""Change running timers: cancel, pause, resume, more time, less time, restart.
+"""Set timers and change them: cancel, pause, resume, more or less time; dismiss or snooze
+one that rings.
 
-Invariant: when it is not clear which timer is meant, nothing is changed and the user is asked.
+Invariant: a skill starts a timer by an action and never waits. When it is not clear which timer is
+meant, nothing is changed and the user is asked. A sentence such as "stop" applies to a timer only
+while one rings.
 """
 
 import re
 from collections.abc import Callable
+from typing import Final
 
-from engine.llm.base import Action
+from engine.llm.base import Action, AssistantState, StartTimer, Timer
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
-from engine.llm.skills.matching.quantities import duration, duration_phrase, parse_duration
+from engine.llm.skills.matching.quantities import (
+    duration,
+    duration_phrase,
+    enumeration,
+    parse_duration,
+    parse_number,
+)
+from engine.llm.skills.matching.repertoire import wished
 from engine.llm.skills.timers.choosing import (
     ALL,
+    clean_label,
+    is_label,
     meant,
     name,
     named,
@@ -19,8 +32,108 @@ from engine.llm.skills.timers.choosing import (
     running,
     the_timers,
 )
-from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG, another_length
-from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers
+from engine.messages.timers import SNOOZE_S, CancelTimers, ExtendTimers, PauseTimers
+
+MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
+TOO_LONG = "That is too long for me. I can count for up to a week."
+
+_ENUMERATED = re.compile(r" and |, ?")
+# After "call it".
+_SAYINGS = frozenset(("even", "quits", "day", "night", "square", "off", "done", "good"))
+_UNIT = re.compile(r"(\w+)$")
+
+
+def start_timer(slots: Slots, _context: SkillContext) -> Answer | None:
+    label = clean_label(slots.get("label", ""))
+    if re.match(r"^0 \w+$", slots["duration"].strip()):
+        return Answer("That would be over already.")
+    seconds = parse_duration(slots["duration"])
+    if seconds is None:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    length = duration_phrase(seconds)
+    name = f"{label} timer".strip()
+    done = name if label else f"timer for {length}"
+    timer = StartTimer(seconds, label, f"Your {done} is done.")
+    return Answer(f"{name.capitalize()} set for {length}.", (timer,))
+
+
+def start_named(slots: Slots, context: SkillContext) -> Answer | None:
+    """Set a timer with a name beside the duration: "3 minute tea", "the oven 25 minutes"."""
+    words = slots["timed"].split()
+    for at in range(1, len(words)):
+        parts = " ".join(words[:at]), " ".join(words[at:])
+        for label, length in (parts, parts[::-1]):
+            label = label.removeprefix("for ")
+            if is_label(label) and parse_duration(length) is not None:
+                return start_timer({"label": label, "duration": length}, context)
+    return None
+
+
+def start_several(slots: Slots, context: SkillContext) -> Answer | None:
+    """Set a timer for each duration of "5 and 10 minutes", with the last unit for all."""
+    said = _ENUMERATED.split(slots["durations"].strip())
+    unit = _UNIT.search(said[-1])
+    lengths = [f"{each} {unit[1]}" if unit and each.isdigit() else each for each in said]
+    started = [start_timer({"duration": each}, context) for each in lengths]
+    timers = tuple(action for each in started if each is not None for action in each.actions)
+    if len(said) < 2 or len(timers) < len(said):
+        return None
+    return Answer(f"Timers set for {enumeration(lengths)}.", timers)
+
+
+def name_timer(slots: Slots, context: SkillContext) -> Answer | None:
+    """Give the newest timer another name."""
+    timers, label = running(context), clean_label(slots["label"])
+    if not timers or not label or label in _SAYINGS:
+        return None
+    newest = newest_of(timers)
+    answer = start_timer({"label": label, "duration": f"{newest.remaining_s} seconds"}, context)
+    cancelled = CancelTimers((newest.number,))
+    return answer and Answer(f"It's the {label} timer now.", (cancelled, *answer.actions))
+
+
+def change_length(slots: Slots, context: SkillContext) -> Answer | None:
+    """Change the newest timer of that name just after it was set: "make it 12"."""
+    seconds = parse_duration(slots["duration"])
+    timers = running(context)
+    label = clean_label(slots.get("label", ""))
+    found = named(label, timers) if label else tuple(t for t in timers if not t.label)
+    if seconds is None or not found:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    newest = newest_of(found)
+    change = seconds - newest.remaining_s
+    return Answer(f"Now {duration_phrase(seconds)}.", (ExtendTimers((newest.number,), change),))
+
+
+def in_minutes(before: Slots, now: Slots, _context: SkillContext) -> Slots:
+    """Read a bare number, after the question for how long, as minutes."""
+    duration = now["duration"]
+    unit = " minutes" if parse_number(duration) is not None else ""
+    return {**before, "duration": f"{duration}{unit}"}
+
+
+def start_in_minutes(slots: Slots, context: SkillContext) -> Answer | None:
+    """Set a timer for "ten" minutes, as after the question for how long."""
+    counted = in_minutes({}, slots, context)
+    return start_timer(counted, context) if counted != slots else None
+
+
+def another_length(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
+    """Return a new duration, in the unit of the previous one if it names none ("make it 12")."""
+    duration, previous = now["duration"], in_minutes({}, before, context)["duration"]
+    if parse_number(duration) is not None and (unit := _UNIT.search(previous)):
+        duration = f"{duration} {unit[1]}"
+    return {"duration": duration, "label": now.get("label", before.get("label", ""))}
+
+
+def another_timer(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
+    changed = another_length(before, now, context)
+    return changed and {**changed, "label": now.get("label", "")}
+
 
 Respond = Callable[[Slots, SkillContext], Answer | None]
 
@@ -128,17 +241,42 @@ def which_one(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
     return {**before, "label": label} if named(label, running(context)) else None
 
 
-def restart(slots: Slots, context: SkillContext) -> Answer | None:
-    """Start timers from the beginning."""
-    timers = meant(slots, context)
-    if isinstance(timers, Answer):
-        return timers
-    known = tuple(timer for timer in timers if timer.seconds)
-    actions = tuple(ExtendTimers((t.number,), t.seconds - t.remaining_s) for t in known)
-    go_on = PauseTimers(numbers(known), on=False)
-    if not known:
+_NAMES: Final = frozenset(("dismiss", "snooze", "snooze a while"))
+
+
+def dismiss(_slots: Slots, context: SkillContext) -> Answer | None:
+    ringing = _ringing(context)
+    if not ringing:
         return None
-    how = "start again from the beginning"
-    if len(known) == 1:
-        how = f"starts again with {duration_phrase(known[0].seconds)}"
-    return Answer(f"{the_timers(known)} {how}.", (*actions, go_on))
+    which = f"the {name(ringing[0])} is" if len(ringing) == 1 else "they are"
+    return Answer(f"All right, {which} off.", (CancelTimers(numbers(ringing)),))
+
+
+def snooze(slots: Slots, context: SkillContext) -> Answer | None:
+    """Ring again after the requested time, "five more minutes"."""
+    said = slots.get("duration") or slots.get("extra", "").replace(" more ", " ")
+    seconds = parse_duration(said)
+    return _snoozed(seconds, context) if seconds is not None and _ringing(context) else None
+
+
+def snooze_usual(_slots: Slots, context: SkillContext) -> Answer | None:
+    return _snoozed(SNOOZE_S, context) if _ringing(context) else None
+
+
+def ring_wish(said: str, state: AssistantState) -> CancelTimers | ExtendTimers | None:
+    """Return the request for a ringing timer; None if none rings, or for other words."""
+    if not any(timer.rings for timer in state.timers):
+        return None
+    asked = wished(said, _NAMES, state)
+    return next((each for each in asked if isinstance(each, CancelTimers | ExtendTimers)), None)
+
+
+def _ringing(context: SkillContext) -> tuple[Timer, ...]:
+    return tuple(timer for timer in context.state().timers if timer.rings)
+
+
+def _snoozed(seconds: float, context: SkillContext) -> Answer:
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    again = ExtendTimers(numbers(_ringing(context)), seconds)
+    return Answer(f"Again in {duration_phrase(seconds)}.", (again,))

@@ -27,7 +27,7 @@ from engine.llm.base import Message, Role
 from engine.llm.local import llama
 from engine.messages.words import Ending
 from engine.settings import LanguageModelSettings
-from tests.engine.llm.replies import text
+from tests.engine.llm.cases import text
 from tests.faults.whole import whole
 from tests.help.machine.packaged import packaged
 

@@ -13,7 +13,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.servers import address
 from engine.settings import LanguageModelSettings
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.replies import ask, text
+from tests.engine.llm.cases import ask, text
 from tests.help.machine.loopback import free_port, running
 
 ELSEWHERE = "http://models.example:8080/v1"
@@ -195,11 +195,3 @@ def test_a_server_without_tls_is_told_from_one_that_is_not_there(scripted, conne
     with pytest.raises(LanguageModelError, match="No secure connection") as caught:
         ask(connect(scripted.address.replace("http:", "https:")), asked, state)
     assert "http://" in caught.value.hint
-
-
-def test_a_key_log_that_cannot_be_written_does_not_matter(
-    scripted, connect, asked, state, monkeypatch, tmp_path
-):
-    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "no such folder" / "keys"))
-    scripted.script = [scripts.says("Yes.")]
-    assert text(ask(connect(scripted.address), asked, state)) == "Yes."

@@ -11,7 +11,7 @@ from engine.llm.history import chat_messages
 from engine.llm.servers.form import Form
 from engine.llm.tools.toolbox import schemas
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.replies import ask, text
+from tests.engine.llm.cases import ask, text
 from tests.engine.llm.scripted_server import DONE, calls, chunk, fails, says, sends
 
 ANSWER = "The Thames."

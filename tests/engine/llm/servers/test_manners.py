@@ -1,4 +1,6 @@
-"""Servers that follow the standard in their own manner: what comes of it is the same reply."""
+"""Servers that follow the standard in their own manner: what comes of it is the same reply. Calls
+of tools come in fragments.
+"""
 
 import json
 import time
@@ -9,16 +11,10 @@ import pytest
 from engine.errors import LanguageModelError
 from engine.llm.base import Retraction, StillLoading, TextDelta, ThoughtDelta
 from engine.llm.servers import server
+from engine.llm.servers.completion import MAX_CALLS, CallParts
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.replies import ask, text
-from tests.engine.llm.scripted_server import (
-    DONE,
-    calls,
-    chunk,
-    content,
-    says,
-    sends,
-)
+from tests.engine.llm.cases import ask, text
+from tests.engine.llm.scripted_server import DONE, calls, chunk, content, says, sends
 
 ANSWER = "The Thames."
 THOUGHT = "The user asks."
@@ -282,3 +278,93 @@ def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, sta
     scripted.listing = lambda handler: lists.pop(0)(handler)
     scripted.script = [says(ANSWER)]
     assert text(ask(connect(scripted.address, model=""), asked, state)) == ANSWER
+
+
+CAT, DOG = '{"word": "cat"}', '{"word": "dog"}'
+TWO = [("spell", CAT), ("spell", DOG)]
+
+
+def part(index=None, identifier=None, name=None, arguments=None):
+    fields = {"index": index, "id": identifier, "function": {"name": name, "arguments": arguments}}
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def joined(*fragments):
+    parts = CallParts()
+    for fragment in fragments:
+        parts.add([fragment])
+    return [(call.name, call.arguments) for call in parts.calls()]
+
+
+@pytest.mark.parametrize(
+    "fragments",
+    [
+        [part(0, "a", "spell", ""), part(0, None, None, CAT[:5]), part(0, None, None, CAT[5:])],
+        [part(0, "a", "spell", ""), part(0, "a", "spell", CAT[:5]), part(0, "a", "spell", CAT[5:])],
+        [part(0, "a", "sp"), part(0, None, "ell", CAT)],
+        [part(0, "a", "sp"), part(0, None, "spell", CAT)],
+        [part(0, "a", None, CAT[:5]), part(0, None, None, CAT[5:]), part(0, None, "spell")],
+        [part(0, "a", "spell", CAT[:5]), part(0, "b", None, CAT[5:])],  # an id for each fragment
+        [part(0, "a", "spell", CAT), part(0, "a", "spell", CAT)],
+        [part(0, "a", "spell", CAT), part(None, "a", "spell", CAT.replace(" ", ""))],
+        [part(0, None, "spell", CAT), part(0, None, "spell", CAT)],
+        [part(0, "a", "spell", CAT), part(0, "a", "spell", "")],
+        [part(0, "a", "spell", CAT), part(0, None, None, "]")],
+        [part(0, "a", "functions.spell", CAT)],
+        [part(0, "a", "default_api:spell:0", CAT)],
+        [part(0, "a", "spell<|channel|>commentary", CAT)],
+        [part(0, "a", " spell\n", CAT)],
+    ],
+)
+def test_one_call_is_one_however_it_is_delivered(fragments):
+    (found,) = joined(*fragments)
+    assert found[0] == "spell"
+    assert found[1].replace(" ", "") == CAT.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "fragments",
+    [
+        [part(0, "a", "spell", CAT), part(1, "b", "spell", DOG)],
+        [part(0, "a", "spell", CAT), part(0, "b", "spell", DOG)],
+        [part(0, "", "spell", CAT), part(0, "", "spell", DOG)],
+        [part(None, None, "spell", CAT), part(None, None, "spell", DOG)],
+        [part(0, "a", "spell", CAT), part(1, "a", "spell", DOG)],
+        [
+            *(part(0, None, "spell", ""), part(0, None, None, CAT)),
+            *(
+                part(0, None, "spell", ""),
+                part(0, None, None, DOG[:6]),
+                part(0, None, None, DOG[6:]),
+            ),
+        ],
+    ],
+)
+def test_parallel_calls_are_told_apart_without_ids_or_indices(fragments):
+    assert joined(*fragments) == TWO
+
+
+def test_calls_alike_with_ids_of_their_own_are_two_and_other_tools_others():
+    assert joined(part(0, "a", "spell", CAT), part(0, "b", "spell", CAT)) == [("spell", CAT)] * 2
+    two = [part(0, None, "tell_time", ""), part(0, None, "spell", CAT)]
+    assert joined(*two) == [("tell_time", ""), ("spell", CAT)]
+    two = [part(0, None, "spell", CAT), part(0, None, "tell_time", "{}")]
+    assert joined(*two) == [("spell", CAT), ("tell_time", "{}")]
+
+
+def test_there_are_never_too_many_calls_and_every_one_has_an_id_of_its_own():
+    parts = CallParts()
+    parts.add(part(number, None, "spell", CAT) for number in range(100))
+    assert len(list(parts.calls())) == 1  # all alike
+    parts = CallParts()
+    parts.add(part(number, None, "spell", f'{{"n": {number}}}') for number in range(100))
+    found = list(parts.calls())
+    assert len({call.id for call in found}) == len(found) == MAX_CALLS
+
+
+def test_other_fields_of_a_call_are_kept_but_not_without_end():
+    parts = CallParts()
+    parts.add([{**part(0, "a", "spell", CAT), "type": "function", "extra_content": {"x": "y"}}])
+    parts.add([{**part(0), "more": "z" * 200_000}])
+    (call,) = parts.calls()
+    assert call.extra == {"extra_content": {"x": "y"}}

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.engine.llm.replies import ask, text
+from tests.engine.llm.cases import ask, text
 from tests.faults.whole import Told
 from tests.help.machine.loopback import free_port
 

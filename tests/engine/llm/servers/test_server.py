@@ -11,10 +11,9 @@ import pytest
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
-from engine.llm.servers import bounds, server
+from engine.llm.servers import client, server
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import CASES
-from tests.engine.llm.replies import ask, text
+from tests.engine.llm.cases import CASES, ask, text
 from tests.help.machine.loopback import free_port
 
 
@@ -164,15 +163,6 @@ def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_t
     }
 
 
-def test_two_calls_under_one_index_are_two(answer_to):
-    whole = [
-        {"index": 0, "id": name, "function": {"name": "set_timer", "arguments": arguments}}
-        for name, arguments in [("a", '{"duration": "1 minute"}'), ("b", '{"duration": "2 min"}')]
-    ]
-    deltas = answer_to(scripts.calls(*whole), scripts.says("Both run."))
-    assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
-
-
 @pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
 def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
     call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
@@ -184,14 +174,6 @@ def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
     deltas = answer_to(*[scripts.calls(*TIMER_FRAGMENTS)] * 9)
     assert len(scripted.requests) == 4
     assert text(deltas) == "Timer set for 10 minutes."
-
-
-def test_a_server_without_tools_is_asked_once_more_without_them(scripted, answer_to):
-    refuses = scripts.fails(400, "m does not support tools")
-    assert text(answer_to(refuses, scripts.says("Yes."), scripts.says("Again."))) == "Yes."
-    assert "tools" not in scripted.requests[1]
-    assert text(answer_to()) == "Again."
-    assert len(scripted.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -298,12 +280,12 @@ ENDLESS = [
 
 @pytest.mark.parametrize(("begins", "piece"), ENDLESS)
 def test_an_endless_answer_is_not_read_to_its_end(answer_to, monkeypatch, begins, piece):
-    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)  # every small line costs time
+    monkeypatch.setattr(client, "MAX_STREAM_BYTES", 2 << 20)  # every small line costs time
     sent = []
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         answer_to(floods(begins, piece, sent), scripts.says("William."))
     assert text(answer_to()) == "William."
-    assert sum(sent) < bounds.MAX_STREAM_BYTES + SOCKET_BYTES
+    assert sum(sent) < client.MAX_STREAM_BYTES + SOCKET_BYTES
 
 
 SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads, and more
@@ -314,7 +296,7 @@ def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, ask
     scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         ask(connect(scripted.address, model=""), asked, state)
-    assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
+    assert sum(sent) < client.MAX_ANSWER_BYTES + SOCKET_BYTES
 
 
 @pytest.mark.parametrize("status", [200, 500])

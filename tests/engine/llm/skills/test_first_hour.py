@@ -41,12 +41,7 @@ ABOUT = {
     "Isabella": "British woman, gentle",
 }
 HERE = llm.AssistantState(
-    rate=4.0,
-    volume=0.5,
-    voice="Bella",
-    voices=tuple(ABOUT),
-    about=ABOUT,
-    offers=lambda: MODELS,
+    rate=4.0, volume=0.5, voice="Bella", voices=tuple(ABOUT), about=ABOUT, offers=lambda: MODELS
 )
 MANY = replace(
     HERE,

@@ -52,11 +52,7 @@ def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, state,
 
 @pytest.mark.parametrize(
     ("said", "rate"),
-    [
-        ("ten syllables per second", 10.0),
-        ("as fast as you can", 13.0),
-        ("twice as fast", 8.0),
-    ],
+    [("ten syllables per second", 10.0), ("as fast as you can", 13.0), ("twice as fast", 8.0)],
 )
 def test_with_fast_speech_faster_goes_further(skills, said, rate):
     fast = replace(QUIET, settings=Settings(speech=SpeechSettings(fast=True)))
@@ -166,33 +162,17 @@ def documents(tmp_path):
 
 
 @pytest.fixture
-def pieces(documents):
-    """pieces(said): the answer as it is given out."""
+def reply(documents):
+    """reply(said): the deltas of the answer."""
     skills = Skills(now=lambda: datetime(2026, 1, 5), documents=documents)
-
-    def answer(said: str) -> list[str]:
-        deltas = skills.reply([Message(Role.USER, said)], pytest.fail)
-        return [delta.text for delta in deltas if isinstance(delta, TextDelta)]
-
-    return answer
+    return lambda said: list(skills.reply([Message(Role.USER, said)], pytest.fail))
 
 
-@pytest.fixture
-def ask(pieces):
-    return lambda said: "".join(pieces(said))
-
-
-@pytest.fixture
-def opened(documents):
-    """opened(said): the document that is opened to be read aloud."""
-    skills = Skills(now=lambda: datetime(2026, 1, 5), documents=documents)
-
-    def answer(said: str) -> Path:
-        (order,) = skills.reply([Message(Role.USER, said)], pytest.fail)
-        assert order == OpenDocument(order.path, aloud=True)
-        return order.path
-
-    return answer
+def opened(deltas) -> Path:
+    """Return the document that is opened to be read aloud."""
+    (order,) = deltas
+    assert order == OpenDocument(order.path, aloud=True)
+    return order.path
 
 
 @pytest.mark.parametrize(
@@ -206,11 +186,11 @@ def opened(documents):
         ("Moby Dick.epub", "read the file moby dick"),
     ],
 )  # fmt: skip
-def test_a_file_is_found_by_its_spoken_name_and_opened(opened, documents, tmp_path, name, said):
+def test_a_file_is_found_by_its_spoken_name_and_opened(reply, documents, tmp_path, name, said):
     (documents / "work").mkdir()
     (documents / name).write_text("Buy milk.", encoding="utf-8")
 
-    assert opened(said.format(tmp_path=tmp_path)).samefile(documents / name)
+    assert opened(reply(said.format(tmp_path=tmp_path))).samefile(documents / name)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +200,7 @@ def test_a_file_is_found_by_its_spoken_name_and_opened(opened, documents, tmp_pa
         "read the file notes", "read the notes file", "read notes.md",
     ],
 )  # fmt: skip
-def test_nothing_outside_the_documents_is_read(ask, documents, tmp_path, said):
+def test_nothing_outside_the_documents_is_read(reply, documents, tmp_path, said):
     """By a name, a link to a file, a folder that is a link, or a name that is spoken."""
     (tmp_path / "private").mkdir()
     for secret in (tmp_path / "secret.txt", tmp_path / "private" / "secret.txt"):
@@ -229,13 +209,14 @@ def test_nothing_outside_the_documents_is_read(ask, documents, tmp_path, said):
     (documents / "notes.md").symlink_to(tmp_path / "secret.txt")
     (documents / "work").symlink_to(tmp_path / "private")
 
-    assert "outside your documents" in ask(said)
+    (delta,) = reply(said)
+    assert "outside your documents" in delta.text
 
 
-def test_a_link_inside_the_documents_is_opened(opened, documents):
+def test_a_link_inside_the_documents_is_opened(reply, documents):
     (documents / "notes of monday.txt").write_text("Buy milk.", encoding="utf-8")
     (documents / "today.txt").symlink_to(documents / "notes of monday.txt")
-    assert opened("read the file today") == documents / "today.txt"
+    assert opened(reply("read the file today")) == documents / "today.txt"
 
 
 @pytest.mark.parametrize(
@@ -248,12 +229,12 @@ def test_a_link_inside_the_documents_is_opened(opened, documents):
         ("//server/share/notes.txt", "I only read files on this computer."),
     ],
 )
-def test_a_file_that_is_not_found_is_explained(ask, name, words):
-    assert words in ask(f"read the file {name}")
+def test_a_file_that_is_not_found_is_explained(reply, name, words):
+    assert words in "".join(delta.text for delta in reply(f"read the file {name}"))
 
 
-def test_a_long_text_is_read_to_its_end_in_pieces(pieces):
+def test_a_long_text_is_read_to_its_end_in_pieces(reply):
     text = "One more sentence here. " * 500
-    read = pieces(f"read this text: {text}")
+    read = [delta.text for delta in reply(f"read this text: {text}")]
     assert "".join(read) == text.strip()
     assert len(read) > 10

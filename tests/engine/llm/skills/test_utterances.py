@@ -1,24 +1,27 @@
-"""What is asked of the skills: a table, draws of chance, a name, wishes about the pace."""
+"""Utterances and their answers: tables, draws, a name, wishes, words to say, reading aloud."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from engine.llm import base as llm
-from engine.llm.skills.control.pace import BIT, LOT, STEP
-from engine.llm.skills.matching.intent import Answer
-from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
+from engine.llm.base import AssistantState, Message, Role
+from engine.llm.skills.control import BIT, LOT, STEP, may_become_speech_wish, speech_wish
+from engine.llm.skills.matching.intent import Answer, SkillContext
+from engine.llm.skills.matching.matcher import matcher
+from engine.llm.skills.reading import reading_wish
+from engine.llm.skills.repeating import exact_words
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
-from engine.messages.reading import OpenDocument
+from engine.messages.reading import OpenDocument, PauseReading, Place, ReadAloud, SkipReading, Unit
 from engine.messages.timers import CancelTimers
 from engine.settings import FAST_LIMIT
 from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import HERE, asked
 
-TABLE = Path(__file__).with_name("utterances.txt")
 SITUATION = llm.AssistantState(
     rate=None,
     volume=0.5,
@@ -29,9 +32,11 @@ SITUATION = llm.AssistantState(
 )
 
 
-def rows():
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
-    return [tuple(line.split(" => ")) for line in lines if line and not line.startswith("#")]
+def rows(name: str) -> list[tuple[str, str]]:
+    """What is said, and the answer or the words to say, which may be none."""
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    parts = (line.partition(" =>") for line in lines if line and not line.startswith("#"))
+    return [(said, words.removeprefix(" ")) for said, _, words in parts]
 
 
 def in_words(deltas: list[llm.Delta]) -> str:
@@ -70,7 +75,7 @@ def change(by: float | None, to: float | None) -> str:
     return f"={to:g}" if by is None else f"{by:+g}"
 
 
-@pytest.mark.parametrize(("said", "expected"), rows())
+@pytest.mark.parametrize(("said", "expected"), rows("utterances.txt"))
 def test_an_utterance_gets_its_answer(skills, said, expected):
     reply = skills.reply([llm.Message(llm.Role.USER, said)], lambda: SITUATION)
     assert in_words(list(reply)) == expected
@@ -144,3 +149,89 @@ def test_everything_else_is_none(said):
 @pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower but later"])
 def test_what_cannot_become_a_wish_is_known_at_once(said):
     assert not may_become_speech_wish(said)
+
+
+@pytest.mark.parametrize(("said", "words"), rows("exact_words.txt"))
+def test_given_words_are_found_and_nothing_else_is_taken_for_them(said, words):
+    found = exact_words(said.replace("\\n", "\n"))
+    assert (found.text.strip(" .?") if found else "") == words.strip(" .?")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the cat sat in the hat",
+        "into the wild, with or without you",
+        "That is it, but like this.",
+        "Um, like, you know, 3.5 + 4!",
+        '"Hello," she said, "come in."',
+        "say it again",
+        "thanks",
+    ],
+)
+@pytest.mark.parametrize("request_", ["repeat after me:", "Say this:", "please read this aloud:"])
+def test_words_behind_a_mark_come_back_as_they_are(request_, words):
+    assert asked(f"{request_} {words}").text.strip('"') == words.strip('"')
+
+
+@pytest.mark.parametrize("mark", ['"', "(", " ", ",", "say ", "say: ", "please "])
+def test_a_long_text_takes_no_longer_than_its_length(mark):
+    found = exact_words(f"say {mark * 20_000}hello")
+    assert found is None or found.text.endswith("hello")
+
+
+BACK, ON = -1, 1
+NOW = datetime(2026, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("next chapter", SkipReading(Unit.CHAPTER, ON)),
+        ("Go to the next chapter, please.", SkipReading(Unit.CHAPTER, ON)),
+        ("can you skip this paragraph", SkipReading(Unit.PARAGRAPH, ON)),
+        ("skip two sentences", SkipReading(Unit.SENTENCE, 2)),
+        ("go back three paragraphs", SkipReading(Unit.PARAGRAPH, -3)),
+        ("two paragraphs back", SkipReading(Unit.PARAGRAPH, -2)),
+        ("go back a sentence", SkipReading(Unit.SENTENCE, BACK)),
+        ("previous paragraph", SkipReading(Unit.PARAGRAPH, BACK)),
+        ("read that sentence again", SkipReading(Unit.SENTENCE, BACK)),
+        ("repeat this paragraph", SkipReading(Unit.PARAGRAPH, BACK)),
+        ("go on reading", ReadAloud()),
+        ("continue with the book", ReadAloud()),
+        ("read on", ReadAloud()),
+        ("start from the beginning", None),
+        ("read the book from the beginning", ReadAloud(Place())),
+        ("stop reading", PauseReading()),
+        ("pause the book", PauseReading()),
+        ("siguiente capítulo", SkipReading(Unit.CHAPTER, ON)),
+        ("répète cette phrase", SkipReading(Unit.SENTENCE, BACK)),
+        ("smetti di leggere", PauseReading()),
+        ("continua lendo", ReadAloud()),
+        ("what is in the next chapter", None),
+        ("who wrote the book", None),
+        ("read the book of Job to me and tell me what you think of it", None),
+    ],
+)
+def test_a_request_about_the_reading(said, wish):
+    assert reading_wish(said, bare=False) == wish
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [("back", BACK), ("go back a bit", BACK), ("again", BACK), ("next", ON), ("skip that", ON)],
+)
+def test_words_that_do_not_name_the_reading_mean_it_only_right_after_it(said, by):
+    assert reading_wish(said, bare=False) is None
+    assert reading_wish(said) == SkipReading(Unit.SENTENCE, by)
+
+
+@pytest.mark.parametrize("said", ["next chapter", "back", "stop reading", "continue reading"])
+def test_without_a_document_none_of_this_is_meant(said):
+    state = AssistantState(rate=None, volume=1.0, voice="", voices=())
+    history = (Message(Role.USER, said),)
+    context = SkillContext(lambda: NOW, lambda: state, Path(), history)
+    answer = matcher().answer(said, context, certain_only=True)
+    assert answer is None or not any(
+        isinstance(each, SkipReading | PauseReading | ReadAloud) for each in answer.actions
+    )

@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.base import Retraction, ThoughtDelta
-from engine.llm.tools.calls import parse_calls
 from engine.llm.tools.tags import MAX_BODY_CHARS, TagSplitter
-from engine.llm.tools.toolbox import ToolCall
+from engine.llm.tools.toolbox import ToolCall, parse_calls
 from tests.engine.llm.cases import CASES
 
 MARKS = (

@@ -16,9 +16,7 @@ SITUATION = AssistantState(
     rate=None, volume=0.5, voice="Anna", voices=("Anna", "Bruno"), timers=(Timer("tea", 60),)
 )
 OCCASION = SkillContext(
-    now=lambda: datetime(2026, 1, 5, 15, 45),
-    state=lambda: SITUATION,
-    documents=Path("/nowhere"),
+    now=lambda: datetime(2026, 1, 5, 15, 45), state=lambda: SITUATION, documents=Path("/nowhere")
 )
 NAMES = [schema["function"]["name"] for schema in schemas()]
 

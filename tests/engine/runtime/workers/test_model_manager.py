@@ -162,7 +162,7 @@ def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_remov
     settled = desk.settled("whisper-base", 2)
     assert settled.failed
     assert settled.text.endswith(
-        "is in use, so it stays. Use another recogniser first, then remove this model."
+        "is in use, so it stays. Use another model of its kind first, then remove this one."
     )
     assert desk.entry("whisper-base").in_use
     desk.post(api.UseModel("sphinx"))

@@ -13,10 +13,10 @@ from engine.asr.phrase_model import PhraseModel
 from engine.llm.base import AssistantState, Message, Role, Timer, Unanswered
 from engine.llm.skills import sentences
 from engine.llm.skills.clock.days import WEEKDAYS
-from engine.llm.skills.documents import WHILE_READING
 from engine.llm.skills.matching import quantities
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.corpus import MAX_SENTENCES, beginning, expand
+from engine.llm.skills.reading import WHILE_READING
 from engine.text.unit_table import UNITS
 from tests.engine.llm.cases import CASES
 

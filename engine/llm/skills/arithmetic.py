@@ -1,7 +1,8 @@
-"""Sums, spoken or typed.
+"""Sums, spoken or typed, and shares: percentages, tips, split bills.
 
 Invariant: only digits, operators, parentheses and the two roots ever reach the evaluator
 (simpleeval, which evaluates no attribute, name or call besides those), and every power is bounded.
+An amount has at most one currency, which the answer names.
 """
 
 import ast
@@ -12,10 +13,11 @@ from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer
+from engine.llm.skills.matching.intent import Answer, NotMeant, SkillContext, Slots
 from engine.llm.skills.matching.quantities import (
     figure,
     joined_hundreds,
+    number,
     parse_number,
     rounded,
 )
@@ -23,6 +25,7 @@ from engine.resources import table
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
 LARGEST_DENOMINATOR = 100  # of a fraction that is still useful as one
+MOST_PEOPLE = 1000  # a bill is split between
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
@@ -75,15 +78,6 @@ _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of
 _OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
 # These do not mean a quotient.
 _SAYINGS = frozenset(("24 / 7", "9 / 11", "50 / 50", "20 / 20"))
-# One short sentence, about one number at its end.
-_LAST_DECIMAL = re.compile(
-    r"^(?P<before>[^?!]{0,80}?)(?:about )?(?P<number>-?\d[\d,]*\.\d+)(?P<after>[^\d.?!]*\.?)$"
-)
-_ROUNDED: dict[str, Callable[[float], int]] = {
-    "off": lambda number: math.floor(number + 0.5),
-    "up": math.ceil,
-    "down": math.floor,
-}
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "buck", "bucks"), "dollars"),
     **dict.fromkeys(("\N{EURO SIGN}", "euro", "euros"), "euros"),
@@ -119,9 +113,7 @@ def calculate(slots: Slots, _context: SkillContext) -> Answer | None:
 
 
 def _is_unclear(expression: str) -> bool:
-    """Return whether an expression mixes "and" (as &) with a product: "5 and 3 times 2" is 11 or
-    16.
-    """
+    """Return whether "and" (as &) stands beside a product: "5 and 3 times 2" is 11 or 16."""
     before = ""
     while before != expression:
         before, expression = expression, _VALUE.sub("0", expression)
@@ -133,29 +125,14 @@ def _words(slots: Slots) -> str:
 
 
 def without_currency(said: str) -> tuple[str, str | None]:
-    """Return an amount or a sum without its currency, and the currency as it is spoken: empty when
-    there is none, None when there are several.
-    """
+    """Return a sum without its currency, and the currency: empty = none, None = several."""
     kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
     bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
     return bare, (None if len(kinds) > 1 else "".join(kinds))
 
 
-def round_last(slots: Slots, context: SkillContext) -> Answer | None:
-    """Repeat the last answer with its last number rounded; None if that number has no decimals."""
-    match = _LAST_DECIMAL.match(last_answer(context))
-    places = int(slots.get("places", "0"))
-    if match is None:
-        return None
-    scaled = float(match["number"].replace(",", "")) * 10**places
-    way = _ROUNDED[slots.get("way", "off")](scaled)
-    return Answer(f"{match['before']}about {figure(way / 10**places)}{match['after']}")
-
-
 def continue_sum(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
-    """Apply a follow-up such as "divided by 4" to the sum before it: its operator is `symbol`, the
-    rest `more`.
-    """
+    """Apply a follow-up to the sum: "divided by 4" has the operator `symbol`, the rest `more`."""
     if "more" in now and parse_number(now["more"]) is None:
         return None
     return {"expression": f"({_words(before)}) {now['symbol']} {now.get('more', '')}".strip()}
@@ -181,9 +158,7 @@ def other_whole(before: Slots, now: Slots, _context: SkillContext) -> Slots | No
 
 
 def work_out(expression: str, said: str = "", currency: str = "") -> Answer | None:
-    """Return the value of an expression, together with the words of the question if those are
-    simple.
-    """
+    """Return the value of an expression, with the words of the question if those are simple."""
     try:
         value = _evaluate(expression)
     except ZeroDivisionError:
@@ -234,3 +209,50 @@ def _power(base: float, exponent: float) -> float:
         raise OverflowError
     value = math.pow(base, exponent)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def calculate_pair(slots: Slots, _context: SkillContext) -> Answer | None:
+    """Calculate with two numbers and one `operator`: "divide 20 by 4"."""
+    values = [number(slots[side]) for side in ("left", "right")]
+    left, right = (int(value) if value == int(value) else value for value in values)
+    return work_out(f"{left} {slots['operator']} {right}")
+
+
+def percentage(slots: Slots, _context: SkillContext) -> Answer | Slots:
+    """Answer "what percent of 80 is 20" and "20 is what percent of 80"."""
+    whole, share = number(slots["whole"]), number(slots["share"])
+    if whole == 0:
+        return Answer("Nothing is a percentage of zero.")
+    percent = figure(100 * share / whole)
+    return {"share": figure(share), "percent": percent, "whole": figure(whole)}
+
+
+def tip(slots: Slots, _context: SkillContext) -> Slots:
+    bill, currency = _bill(slots["money"])
+    extra = round(bill * number(slots["percent"]) / 100, 2)
+    return {"tip": _money(extra, currency), "whole": _money(bill + extra, currency)}
+
+
+def split(slots: Slots, _context: SkillContext) -> Slots | None:
+    bill, currency = _bill(slots["money"])
+    people = number(slots["people"])
+    if people != int(people) or not 1 <= people <= MOST_PEOPLE:
+        return None
+    share = bill / people
+    about = "" if math.isclose(round(share, 2), share) else "about "
+    return {"share": f"{about}{_money(share, currency)}"}
+
+
+def _bill(said: str) -> tuple[float, str]:
+    """Return an amount and its currency. NotMeant."""
+    bare, currency = without_currency(said)
+    if currency is None:
+        raise NotMeant
+    return number(re.sub(r"^an? bill of ", "", bare)), currency
+
+
+def _money(amount: float, currency: str) -> str:
+    """Return money with its cents; without a currency, a number."""
+    if not currency:
+        return figure(amount)
+    return f"{amount:,.2f}".removesuffix(".00") + f" {currency}"

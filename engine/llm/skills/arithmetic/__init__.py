@@ -1,1 +1,0 @@
-"""Sums, percentages, tips and fractions."""

@@ -1,1 +1,0 @@
-"""Control of the assistant's own speech by voice: pace, loudness, silence."""
