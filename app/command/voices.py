@@ -1,9 +1,9 @@
-"""`rubato voices`: list, hear, add, learn, remove, export and import voices.
+"""`rubato voices`: list, add, learn, remove, export and import voices.
 `rubato compare` measures every system with one text.
 
-Invariant: only `hear`, `add`, `learn` and `compare` load a synthesiser. With --json the latter
-three write their progress as lines of JSON to standard error, and standard output is one document,
-after a failure too. `add` and `learn` end when the program that started them does.
+Invariant: only `add`, `learn` and `compare` load a synthesiser. With --json these write their
+progress as lines of JSON to standard error, and standard output is one document, after a failure
+too. `add` and `learn` end when the program that started them does.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Compared, ComparisonState, Recital, SayOptions, VoiceEntry
+from engine.api import Compared, ComparisonState, Recital, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
@@ -41,9 +41,6 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     voices = action(commands, "voices", _list, "list, hear and keep voices")
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
     action(actions, "list", _list, "the voices that can be chosen, and those you made")
-    hear = action(actions, "hear", _hear, "say a sentence in a voice", "NAME")
-    hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
-    hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
     add = action(actions, "add", _add, "make a voice of a recording, in minutes", "CLIP")
     add.add_argument("--name", default="", metavar="NAME", help="call it so")
     learn = action(actions, "learn", _learn, "learn a voice again from its recording", "NAME")
@@ -100,18 +97,6 @@ def _facts(entry: VoiceEntry) -> str:
     if entry.why_not:
         facts.append(entry.why_not)
     return "; ".join(facts)
-
-
-def _hear(options: argparse.Namespace) -> int:
-    settings, store = own_settings(), _store()
-    name = store.find(options.name)
-    pace = store.pace(name)
-    plan = None if pace is None else f"0:{pace}"
-    language = next(entry.language for entry in store.entries() if entry.name == name)
-    text = options.text or api.preview_sentence(language)
-    said = api.say(text, settings, SayOptions(name, plan, out=options.out))
-    line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
-    return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
 
 
 def _add(options: argparse.Namespace) -> int:
