@@ -18,10 +18,10 @@ from app.look.layout import Spring, card, column, fill, row, wide
 from app.look.page import Page, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from app.voice.clip import VoiceRecorder
 from app.voice.comparison import ComparisonPage
 from app.voice.learning import Learning
 from app.voice.mixer import VoiceMixer
-from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine import api
 
