@@ -1,4 +1,4 @@
-"""`rubato voices`: list, add, learn, remove, export and import voices.
+"""`rubato voices`: list, add, learn and remove voices.
 `rubato compare` measures every system with one text.
 
 Invariant: only `add`, `learn` and `compare` load a synthesiser. With --json these write their
@@ -50,13 +50,6 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
         each.add_argument("--again", action="store_true", help=AGAIN_HELP)
     remove = action(actions, "remove", _remove, "remove a voice; the window brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
-    export = action(
-        actions, "export", _export, "write a voice with its recording to one file", "NAME"
-    )
-    export.add_argument("file", type=Path, metavar="FILE")
-    take = action(actions, "import", _import, "take a voice from such a file")
-    take.add_argument("file", type=Path, metavar="FILE")
-    take.add_argument("--name", default="", metavar="NAME", help="call it so")
     compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
     compare.add_argument("text", help="a sentence or two, spoken word by word")
     compare.add_argument(
@@ -149,21 +142,7 @@ def _remove(options: argparse.Namespace) -> int:
     shown = one_line(name)
     said = f"{shown} was removed"
     said += " for good." if options.for_good else "; the page of voices brings it back."
-    return _done(options, name, said)
-
-
-def _export(options: argparse.Namespace) -> int:
-    path = _store().export(options.name, options.file)
-    return _done(options, options.name, f"The voice and its recording are in {path}", str(path))
-
-
-def _import(options: argparse.Namespace) -> int:
-    name = _store().read_in(options.file, options.name)
-    return _done(options, name, f"{one_line(name)} is one of your voices now.")
-
-
-def _done(options: argparse.Namespace, name: str, said: str, file: str | None = None) -> int:
-    return answer(options, {"voice": name, **({"file": file} if file else {})}, said)
+    return answer(options, {"voice": name}, said)
 
 
 def _store() -> "VoiceStore":
