@@ -161,7 +161,8 @@ class ClipSheet(Dialog):
         for label in labels:
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        items = (*labels, placed(LEFT, self.part), self.consent, placed(LEFT, self.cancel))
+        buttons = placed(LEFT, self.cancel), Spring()
+        items = (*labels, placed(LEFT, self.part), self.consent, *buttons)
         self._column = column(*items, on=self, margins=(18, 16, 18, 16), spacing=8)
 
     def show_waiting(self, clip: Path) -> None:

@@ -98,9 +98,9 @@ class VoicesPage(Page):
             case api.PreviewChanged(name, state):
                 self._show_preview(name, state)
             case api.Failed(message=message, hint=hint, part=None) if self.isVisible():
-                self.say(f"{message} {hint}")
+                self.notice.say(f"{message} {hint}")
             case api.Notice(text) if self.isVisible():
-                self.say(text)
+                self.notice.say(text)
         return self.recorder.handle(event)
 
     def show_chosen(self, voices: api.VoicesChanged) -> None:
@@ -108,10 +108,6 @@ class VoicesPage(Page):
         self._chosen = voices
         for each in self.rows.values():
             each.show_entry(each.entry, voices)
-
-    def say(self, text: str) -> None:
-        """Show the result of an action, or why it failed."""
-        self.notice.say(text)
 
     def choose_file(self) -> QFileDialog:
         """Ask for a voice file in a dialog that does not block the program."""
@@ -150,7 +146,7 @@ class VoicesPage(Page):
         self.recorder.end()
         self._recorder_card.setVisible(self.recorder.has_take)
         self._mixer_card.hide()
-        self.say("")
+        self.notice.say("")
 
     def _opening(
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
