@@ -237,8 +237,8 @@ class VoicesPage(Page):
 
     def _show_preview(self, name: str, state: api.PreviewState) -> None:
         self._preview = api.PreviewChanged(name, state)
-        self.mixer.show_preview(api.PreviewState.OVER if name else state)
+        self.mixer.hear.show_preview(api.PreviewState.OVER if name else state)
         for each in self.rows.values():
             each.choice.show_preview(name, state)
             same = each.entry.name.casefold() == name.casefold()
-            each.show_preview(state if same else api.PreviewState.OVER)
+            each.hear.show_preview(state if same else api.PreviewState.OVER)
