@@ -39,7 +39,9 @@ class ReplyTools(QWidget):
         self._view = view
         self._pointed: Exchange | None = None  # None = no reply, or one that was removed
         self.model_link = button(tr("Get a language model…"), self, kind="pill", by_tab=True)
-        self.model_link.setMinimumHeight(_LINK_HEIGHT)
+        self.model_link.ensurePolished()  # before it was shown, its size is not the style sheet's
+        height = max(_LINK_HEIGHT, self.model_link.sizeHint().height())
+        self.model_link.setMinimumHeight(height)
         self.copy = IconButton("copy", tr("Copy this reply"), theme, self, self._on_copy)
         again = tr("Hear this reply again")
         self.again = IconButton("replay", again, theme, self, self._on_again)
