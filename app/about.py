@@ -37,9 +37,7 @@ _NEWER = mark(
 
 
 class AboutPage(Page):
-    """Not modal; created each time it is opened. `command` starts Rubato (None: the way this one
-    was started).
-    """
+    """Not modal, created at each opening. `command` starts Rubato; None = as this was started."""
 
     def __init__(self, parent: QWidget, command: Sequence[str] | None = None) -> None:
         about = tr(_ABOUT, version=api.version()).replace("  ", " ")

@@ -60,13 +60,6 @@ class Header(QWidget):
         fill(self._row, self.new, self.details, self.theme_button, self.more, self.settings)
         self.be_compact(False)
 
-    @property
-    def next_mode(self) -> Mode:
-        """The mode after a click on the theme button: always a different look. "Follow the system",
-        which may look the same, is in the settings.
-        """
-        return Mode.LIGHT if self._theme.is_dark else Mode.DARK
-
     def on_event(self, event: api.Event) -> None:
         match event:
             case api.SettingChanged(SettingKey.HANDS_FREE, bool(on)):

@@ -27,6 +27,7 @@ from PySide6.QtCore import (
     QTranslator,
     qInstallMessageHandler,
 )
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from app import language
@@ -34,14 +35,13 @@ from app.bridge import Bridge, Emit
 from app.desktop_entry import APP_ID
 from app.language import tr, translated
 from app.look import file_dialogs
-from app.look.controls import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
 from app.presence import ipc_client
 from app.presence.command_handler import CommandHandler
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
 from app.window import Window
-from engine.api import CrashNotes, Engine, Settings
+from engine.api import CrashNotes, Engine, Settings, resource
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def make_application() -> QApplication:
     application.setDesktopFileName(APP_ID)
     application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of ours
     application.setFont(load_fonts())
-    application.setWindowIcon(application_icon())
+    application.setWindowIcon(QIcon(str(resource("icons", "rubato.svg"))))
     application.setQuitOnLastWindowClosed(False)  # only once the engine has stopped
     return application
 

@@ -36,7 +36,7 @@ from app.language import tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.page import OnDemand
-from app.look.theme import Theme, mode_named
+from app.look.theme import Mode, Theme, mode_named
 from app.models import ModelsPage
 from app.reading.page import Reading
 from app.settings.dialog import SettingsDialog
@@ -213,9 +213,7 @@ class Window(QWidget):
             lambda turn, start: self.post(api.Replay(turn, start))
         )
         self.conversation.tools.edit_wanted.connect(self.composer.edit)
-        header.theme_button.clicked.connect(
-            lambda: self.change(api.SettingKey.THEME, header.next_mode.value)
-        )
+        header.theme_button.clicked.connect(self._change_theme)
         header.more.open_menu(MoreMenu(partial(act, self), self))
         header.settings.clicked.connect(lambda: act(self, Shortcut.SETTINGS))
         for each in Shortcut:
@@ -226,6 +224,11 @@ class Window(QWidget):
         """Ask where to write the conversation, and in which format."""
         post, title = self.post, tr("Export the conversation")
         return ask_where(self, title, "conversation", FORMATS, lambda path: post(api.Export(path)))
+
+    def _change_theme(self) -> None:
+        """Take the other look. "Follow the system", which may look the same, is in the settings."""
+        other = Mode.LIGHT if self._theme.is_dark else Mode.DARK
+        self.change(api.SettingKey.THEME, other.value)
 
     def stop_reply(self) -> None:
         """Esc ends the editing of a question; else it stops the reply, and leaves the line."""

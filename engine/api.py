@@ -41,7 +41,6 @@ from engine.settings import SettingKey as SettingKey
 from engine.settings import Settings as Settings
 from engine.settings import Value as Value
 from engine.systems import KOKORO as KOKORO
-from engine.systems import SYSTEMS as SYSTEMS
 from engine.systems import TITLES as TITLES
 from engine.translatable import Translatable as Translatable
 
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
         pick_synthesiser,
     )
     from engine.doctor import diagnostics, examine
-    from engine.export import comparison_table, write_comparison
+    from engine.export import comparison_table
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
     from engine.licences import works

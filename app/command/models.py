@@ -7,13 +7,11 @@ download resumes it. The old wake-phrase model stays in use until a training has
 
 import argparse
 import dataclasses
-import time
 from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
 from app.command.terminal import (
-    REDRAW_S,
     action,
     answer,
     as_json,
@@ -87,7 +85,7 @@ def _get(options: argparse.Namespace) -> int:
     for entry in library.wanted(names):
         terms = f"{entry.licence}; {entry.attribution}. {entry.notice}".strip()
         tell(f"{one_line(entry.title)}: {terms}")
-    fetched = {name: library.fetch(name, _progress_line()) for name in names}
+    fetched = {name: library.fetch(name, _draw) for name in names}
     tell("")
     folders = {name: [str(each) for each in found] for name, found in fetched.items()}
     answer(options, {"fetched": folders}, *(each for found in folders.values() for each in found))
@@ -117,7 +115,7 @@ def automatic(settings: api.Settings) -> tuple[str, str]:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    faults = _library().verify(options.name, _progress_line())
+    faults = _library().verify(options.name, _draw)
     tell("")
     lines = faults or (f"{options.name} is as it was fetched.",)
     answer(options, {"name": options.name, "faults": list(faults)}, *lines)
@@ -146,19 +144,10 @@ def _library() -> "api.ModelLibrary":
     return api.ModelLibrary(own_settings())
 
 
-def _progress_line() -> Callable[[str, int, int], None]:
-    """Return a function that prints a file and its progress on one line of standard error."""
-    drawn = 0.0
-
-    def draw(file: str, done: int, total: int) -> None:
-        nonlocal drawn
-        now = time.monotonic()
-        if now - drawn >= REDRAW_S or done == total:
-            drawn = now
-            share = f"{100 * done / total:3.0f} %" if total else ""
-            redraw(f"{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
-
-    return draw
+def _draw(file: str, done: int, total: int) -> None:
+    """Print a file and its progress on one line of standard error."""
+    share = f"{100 * done / total:3.0f} %" if total else ""
+    redraw(f"{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
 
 
 def _teach(options: argparse.Namespace) -> int:

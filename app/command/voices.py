@@ -1,9 +1,9 @@
-"""`rubato voices`: list, hear, add, learn, remove, export and import voices.
+"""`rubato voices`: list, add, learn and remove voices.
 `rubato compare` measures every system with one text.
 
-Invariant: only `hear`, `add`, `learn` and `compare` load a synthesiser. With --json the latter
-three write their progress as lines of JSON to standard error, and standard output is one document,
-after a failure too. `add` and `learn` end when the program that started them does.
+Invariant: only `add`, `learn` and `compare` load a synthesiser. With --json these write their
+progress as lines of JSON to standard error, and standard output is one document, after a failure
+too. `add` and `learn` end when the program that started them does.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Compared, ComparisonState, Recital, SayOptions, VoiceEntry
+from engine.api import Compared, ComparisonState, Recital, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
@@ -41,9 +41,6 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     voices = action(commands, "voices", _list, "list, hear and keep voices")
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
     action(actions, "list", _list, "the voices that can be chosen, and those you made")
-    hear = action(actions, "hear", _hear, "say a sentence in a voice", "NAME")
-    hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
-    hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
     add = action(actions, "add", _add, "make a voice of a recording, in minutes", "CLIP")
     add.add_argument("--name", default="", metavar="NAME", help="call it so")
     learn = action(actions, "learn", _learn, "learn a voice again from its recording", "NAME")
@@ -53,13 +50,6 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
         each.add_argument("--again", action="store_true", help=AGAIN_HELP)
     remove = action(actions, "remove", _remove, "remove a voice; the window brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
-    export = action(
-        actions, "export", _export, "write a voice with its recording to one file", "NAME"
-    )
-    export.add_argument("file", type=Path, metavar="FILE")
-    take = action(actions, "import", _import, "take a voice from such a file")
-    take.add_argument("file", type=Path, metavar="FILE")
-    take.add_argument("--name", default="", metavar="NAME", help="call it so")
     compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
     compare.add_argument("text", help="a sentence or two, spoken word by word")
     compare.add_argument(
@@ -100,18 +90,6 @@ def _facts(entry: VoiceEntry) -> str:
     if entry.why_not:
         facts.append(entry.why_not)
     return "; ".join(facts)
-
-
-def _hear(options: argparse.Namespace) -> int:
-    settings, store = own_settings(), _store()
-    name = store.find(options.name)
-    pace = store.pace(name)
-    plan = None if pace is None else f"0:{pace}"
-    language = next(entry.language for entry in store.entries() if entry.name == name)
-    text = options.text or api.preview_sentence(language)
-    said = api.say(text, settings, SayOptions(name, plan, out=options.out))
-    line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
-    return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -164,21 +142,7 @@ def _remove(options: argparse.Namespace) -> int:
     shown = one_line(name)
     said = f"{shown} was removed"
     said += " for good." if options.for_good else "; the page of voices brings it back."
-    return _done(options, name, said)
-
-
-def _export(options: argparse.Namespace) -> int:
-    path = _store().export(options.name, options.file)
-    return _done(options, options.name, f"The voice and its recording are in {path}", str(path))
-
-
-def _import(options: argparse.Namespace) -> int:
-    name = _store().read_in(options.file, options.name)
-    return _done(options, name, f"{one_line(name)} is one of your voices now.")
-
-
-def _done(options: argparse.Namespace, name: str, said: str, file: str | None = None) -> int:
-    return answer(options, {"voice": name, **({"file": file} if file else {})}, said)
+    return answer(options, {"voice": name}, said)
 
 
 def _store() -> "VoiceStore":

@@ -39,7 +39,9 @@ class ReplyTools(QWidget):
         self._view = view
         self._pointed: Exchange | None = None  # None = no reply, or one that was removed
         self.model_link = button(tr("Get a language model…"), self, kind="pill", by_tab=True)
-        self.model_link.setMinimumHeight(_LINK_HEIGHT)
+        self.model_link.ensurePolished()  # before it was shown, its size is not the style sheet's
+        height = max(_LINK_HEIGHT, self.model_link.sizeHint().height())
+        self.model_link.setMinimumHeight(height)
         self.copy = IconButton("copy", tr("Copy this reply"), theme, self, self._on_copy)
         again = tr("Hear this reply again")
         self.again = IconButton("replay", again, theme, self, self._on_again)
@@ -92,7 +94,6 @@ class ReplyTools(QWidget):
             self.hide()
             return
         self.model_link.setVisible(exchange.wants_model)
-        size = self.sizeHint()
         caption = document.caption_block(exchange)
         if caption is None:
             bubble = document.bubble_rect(exchange)
@@ -100,10 +101,8 @@ class ReplyTools(QWidget):
             left, top = bubble.left() + bubbles.PAD_X - 5 + edge, bubble.bottom() + edge
         else:
             rect = bubbles.text_rect(caption)
-            left, top = rect.right() + bubbles.GAP, rect.center().y() - size.height() / 2
-        top -= self._view.verticalScrollBar().value()
-        self.setGeometry(int(left), int(top), size.width(), size.height())
-        self.setVisible(0 <= top <= self._view.viewport().height() - size.height())
+            left, top = rect.right() + bubbles.GAP, rect.center().y() - self.sizeHint().height() / 2
+        self._put(self, left, top)
 
     def _place_edit(self, document: ConversationDocument) -> None:
         """Move the edit button to the left of the question."""
@@ -114,9 +113,13 @@ class ReplyTools(QWidget):
         size, rect = self.edit.sizeHint(), bubbles.text_rect(block)
         left = rect.left() - bubbles.PAD_X - size.width() - 4
         line = bubbles.line_top(block, 0) + self._view.fontMetrics().height() / 2
-        top = int(line - size.height() / 2) - self._view.verticalScrollBar().value()
-        self.edit.setGeometry(max(0, int(left)), top, size.width(), size.height())
-        self.edit.setVisible(0 <= top <= self._view.viewport().height() - size.height())
+        self._put(self.edit, max(0.0, left), line - size.height() / 2)
+
+    def _put(self, widget: QWidget, left: float, top: float) -> None:
+        """Move a widget to a place of the document; hide it where it would be cut off."""
+        size, top = widget.sizeHint(), top - self._view.verticalScrollBar().value()
+        widget.setGeometry(int(left), int(top), size.width(), size.height())
+        widget.setVisible(0 <= top <= self._view.viewport().height() - size.height())
 
     def _on_edit(self) -> None:
         if self.question is not None:

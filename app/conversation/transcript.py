@@ -245,28 +245,24 @@ def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord |
     """Return the word after `mark` (`by` 1) or before it (-1), also in the neighbouring reply.
     Without a mark, return the first word of the newest reply. None if no reply has words.
     """
-    if mark is None or mark.exchange not in transcript.exchanges:
+    words = [word for each in _finished(transcript) for word in _words(each)]
+    if mark not in words:
         return step_reply(transcript, None, -1)
-    words = _words(mark.exchange)
-    at = next((n for n, each in enumerate(words) if each.span == mark.span), 0) + by
-    if 0 <= at < len(words):
-        return words[at]
-    other = step_reply(transcript, mark, by)
-    if other is None or other.exchange is mark.exchange:
-        return mark
-    return other if by > 0 else _words(other.exchange)[-1]
+    return words[min(max(words.index(mark) + by, 0), len(words) - 1)]
 
 
 def step_reply(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
     """Return the first word of the next (`by` 1) or previous (-1) reply, or of the newest."""
-    replies = [
-        each for each in transcript.exchanges if each.ending is not None and each.reply.strip()
-    ]
+    replies = _finished(transcript)
     if not replies:
         return None
     here = next((n for n, each in enumerate(replies) if mark and each is mark.exchange), None)
     at = len(replies) - 1 if here is None else min(max(here + by, 0), len(replies) - 1)
     return _words(replies[at])[0]
+
+
+def _finished(transcript: Transcript) -> list[Exchange]:
+    return [each for each in transcript.exchanges if each.ending and each.reply.strip()]
 
 
 def _words(exchange: Exchange) -> list[ReplyWord]:

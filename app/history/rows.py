@@ -80,9 +80,7 @@ class Rows(QListWidget):
     def show_all(
         self, found: Sequence[KeptConversation], current: int | None, *, by_day: bool = False
     ) -> None:
-        """Show these conversations, newest first, and mark `current`. `by_day`: add a heading for
-        each period.
-        """
+        """Show these, newest first, and mark `current`. `by_day`: a heading for each period."""
         selected = {each.id for each in self.selected}
         at = self.currentItem()
         focused = at.data(_ROLE).id if at is not None else current

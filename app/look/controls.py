@@ -97,11 +97,6 @@ def paint_icon(painter: QPainter, name: str, colour: QColor, target: QRectF) -> 
     QSvgRenderer(QByteArray(source)).render(painter, target)
 
 
-def application_icon() -> QIcon:
-    """The program's own icon, as the desktop shows it."""
-    return QIcon(str(resource("icons", "rubato.svg")))
-
-
 class IconButton(QToolButton):
     """A button with one icon. Screen readers and the tooltip use its name.
 

@@ -4,13 +4,13 @@ Invariant: nothing is stored here; is_on() reads the system's state, because the
 changed it elsewhere. Only the person's own files or registry are changed.
 """
 
-import contextlib
-import os
 import plistlib
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QSettings, QStandardPaths
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -24,14 +24,14 @@ from app.settings.form import Field
 from app.status.parts import Parts
 from engine.api import settings
 
-_RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"  # below HKEY_CURRENT_USER
+_RUN = r"HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Run"
 _HIDDEN = "--start-hidden"
 
 
 def is_on() -> bool:
     """True if the system will start Rubato at the next login."""
     if sys.platform == "win32":
-        return _windows_command() is not None
+        return _run_key().contains(APP_ID)
     try:
         text = path().read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -39,17 +39,15 @@ def is_on() -> bool:
     if sys.platform == "darwin":
         return True
     lines = {line.replace(" ", "").casefold() for line in text.splitlines()}
-    return not lines & {
-        "hidden=true",
-        "x-gnome-autostart-enabled=false",
-    }  # how desktops switch it off
+    switched_off = {"hidden=true", "x-gnome-autostart-enabled=false"}  # by a desktop
+    return not lines & switched_off
 
 
 def turn(on: bool, command: Sequence[str] | None = None) -> None:
     """Switch the start at login on or off. OSError if the system does not allow it."""
     words = [*(command or own_command()), _HIDDEN]
     if sys.platform == "win32":
-        _write_windows(words if on else None)
+        _write_windows(words, on=on)
     elif not on:
         path().unlink(missing_ok=True)
     elif sys.platform == "darwin":
@@ -63,33 +61,24 @@ def path() -> Path:
     """Return the file that makes a Linux desktop or macOS start Rubato at login."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "LaunchAgents" / f"{APP_ID}.plist"
-    chosen = os.environ.get("XDG_CONFIG_HOME", "")
-    folder = Path(chosen) if Path(chosen).is_absolute() else Path.home() / ".config"
-    return folder / "autostart" / f"{APP_ID}.desktop"
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.ConfigLocation)
+    return Path(folder, "autostart", f"{APP_ID}.desktop")
 
 
-def _windows_command() -> str | None:
-    if sys.platform != "win32":
-        return None
-    import winreg
-
-    with contextlib.suppress(OSError), winreg.OpenKey(winreg.HKEY_CURRENT_USER, _RUN) as key:
-        return str(winreg.QueryValueEx(key, APP_ID)[0])
-    return None
+def _run_key() -> QSettings:
+    """The part of Windows' registry with the programs that start at login."""
+    return QSettings(_RUN, QSettings.Format.NativeFormat)
 
 
-def _write_windows(words: Sequence[str] | None) -> None:
-    if sys.platform != "win32":
-        return
-    import subprocess
-    import winreg
-
-    with winreg.CreateKey(winreg.HKEY_CURRENT_USER, _RUN) as key:
-        if words is not None:
-            line = subprocess.list2cmdline(words)
-            winreg.SetValueEx(key, APP_ID, 0, winreg.REG_SZ, line)
-        elif _windows_command() is not None:
-            winreg.DeleteValue(key, APP_ID)
+def _write_windows(words: Sequence[str], *, on: bool) -> None:
+    key = _run_key()
+    if on:
+        key.setValue(APP_ID, subprocess.list2cmdline(words))
+    else:
+        key.remove(APP_ID)
+    key.sync()
+    if key.status() is not QSettings.Status.NoError:
+        raise OSError(_RUN)
 
 
 _FIELD = Field(

@@ -114,7 +114,7 @@ class SettingsDialog(QDialog):
             row.setVisible(field.is_wanted(self._values))
             if part := _AUTOMATIC.get(field.key):
                 is_automatic = self._values.get(field.key) == "auto"
-                row.say_why(self._parts.why(part) if is_automatic else "")
+                row.say_why(self._parts.record(part).why if is_automatic else "")
 
     def _make_page(self, page: Page) -> QWidget:
         content = page_in()

@@ -18,7 +18,7 @@ from app.look.label import Label
 from app.look.layout import column
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
-from app.status.parts import Parts, PartState
+from app.status.parts import PartRecord, Parts, PartState
 from engine import api
 from engine.api import Part
 
@@ -127,33 +127,26 @@ class PartRow(StatusRow):
     def __init__(self, part: Part, theme: Theme, parent: QWidget) -> None:
         super().__init__(_ICONS[part], theme, parent)
         self._part = part
-        self._ready = ("working", "", "")  # as it was last ready
         self._bar = ProgressBar(theme, self)
-        self._bar.hide()
-        self._show("control", tr("not started"), "")
+        self.show_part(PartRecord())
 
-    def show_loading(self, text: str, fraction: float | None) -> None:
-        """Show that the part loads. `fraction` is 0..1; None shows a bar of unknown progress."""
-        self._bar.show_share(fraction)
-        self._bar.show()
-        self._show("accent", tr("getting ready…"), text)
-
-    def show_ready(self, name: str, detail: str, why: str = "") -> None:
-        """Show that the part is ready, with the texts of Ready in the person's language."""
-        self._bar.hide()
-        self._ready = (name, detail, why)
-        known = f"{name}, {detail}" if detail else name
-        shorter = one_line(local_model(name, detail))
-        words, tip = for_people(self._part, name, detail), f"{known}\n{why}".strip()
-        self._show("success", words, tip, shorter)
-
-    def show_works(self) -> None:
-        """Show that the part works again, with the texts from before its failure."""
-        self.show_ready(*self._ready)
-
-    def show_failed(self, message: str) -> None:
-        self._bar.hide()
-        self._show("danger", tr("not working"), message)
+    def show_part(self, record: PartRecord) -> None:
+        """Show what is known of the part."""
+        self._bar.setVisible(record.state is PartState.LOADING)
+        match record.state:
+            case PartState.WAITING:
+                self._show("control", tr("not started"), "")
+            case PartState.LOADING:
+                self._bar.show_share(record.fraction)
+                self._show("accent", tr("getting ready…"), record.text)
+            case PartState.WORKS:
+                name, detail = record.name, record.detail
+                known = f"{name}, {detail}" if detail else name
+                words = for_people(self._part, name, detail)
+                shorter = one_line(local_model(name, detail))
+                self._show("success", words, f"{known}\n{record.why}".strip(), shorter)
+            case PartState.FAILED:
+                self._show("danger", tr("not working"), record.text)
 
     def _show(self, state: str, words: str, detail: str, shorter: str = "") -> None:
         self.show_words(tr(DOES[self._part]), one_line(words), state, shorter=shorter)
@@ -246,7 +239,6 @@ class Status(QWidget):
     def __init__(self, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._parts = parts
-        self._was_failed: set[Part] = set()
         self.summary = SummaryRow(theme, self)
         self.rows = {part: PartRow(part, theme, self) for part in NAMES}
         self._recogniser = ""
@@ -260,19 +252,12 @@ class Status(QWidget):
 
     def on_event(self, event: api.Event) -> None:
         match event:
-            case api.Loading(part, text, fraction):
-                self.rows[part].show_loading(text, fraction)
-            case api.Ready(part, name, detail, why=why):
-                self.rows[part].show_ready(name, detail, why)
-            case api.Failed(part=Part() as part, message=message):
-                self.rows[part].show_failed(message)
             case api.Heard(confidence=confidence, recogniser=recogniser):
                 self._recogniser = _heard_by(recogniser, confidence)
             case api.TurnEnded(metrics=metrics):
                 self._show_metrics(metrics)
-                # after a reply that was spoken to its end
-                for part in self._was_failed.difference(self._parts.failed):
-                    self.rows[part].show_works()
+            case api.Loading() | api.Ready() | api.Failed():
+                pass  # `parts` has it
             case _:
                 return
         self._show_rows()
@@ -284,8 +269,9 @@ class Status(QWidget):
         """Show all rows if wanted, otherwise those of parts that do not work yet."""
         unusual = (PartState.LOADING, PartState.FAILED)
         for part, row in self.rows.items():
-            row.setVisible(self.summary.isChecked() or self._parts.state(part) in unusual)
-        self._was_failed = set(self._parts.failed)
+            record = self._parts.record(part)
+            row.show_part(record)
+            row.setVisible(self.summary.isChecked() or record.state in unusual)
         self.summary.show_summary(*_summary(self._parts))
 
     def _show_metrics(self, metrics: api.TurnMetrics) -> None:

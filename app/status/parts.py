@@ -6,7 +6,7 @@ later reply that was spoken to its end has shown that the part works. During a t
 phase; at rest it depends on the parts. It is never "listening" before a microphone is open.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from app.language import mark
@@ -37,11 +37,17 @@ class PartState(Enum):
     FAILED = "failed"
 
 
-@dataclass
+@dataclass(frozen=True)
 class PartRecord:
+    """What is known of a part."""
+
     state: PartState = PartState.WAITING
     turn: int | None = None  # the turn in which it failed; None = outside of turns
+    name: str = "working"  # as it was last ready, like the next two
+    detail: str = ""
     why: str = ""  # it was chosen, where the person left that open
+    text: str = ""  # of its loading or its failure
+    fraction: float | None = None  # of its loading, 0..1; None = not known
 
 
 class Parts:
@@ -60,12 +66,13 @@ class Parts:
 
     def on_event(self, event: Event) -> None:
         match event:
-            case Loading(part=part):
-                self._of[part] = PartRecord(PartState.LOADING)
-            case Ready(part=part, why=why):
-                self._of[part] = PartRecord(PartState.WORKS, why=why)
-            case Failed(part=Part() as part, turn=turn):
-                self._of[part] = PartRecord(PartState.FAILED, turn, self._of[part].why)
+            case Loading(part, text, fraction):
+                self._of[part] = PartRecord(PartState.LOADING, text=text, fraction=fraction)
+            case Ready(part, name, detail, why=why):
+                self._of[part] = PartRecord(PartState.WORKS, name=name, detail=detail, why=why)
+            case Failed(part=Part() as part, turn=turn, message=message):
+                record = replace(self._of[part], state=PartState.FAILED, turn=turn, text=message)
+                self._of[part] = record
             case DevicesChanged():
                 self._devices = event
             case SleepChanged(asleep, phrase):
@@ -73,19 +80,15 @@ class Parts:
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
                 for part, each in self._of.items():
                     if each.state is PartState.FAILED and shown_to_work(part, each.turn, turn):
-                        self._of[part] = PartRecord(PartState.WORKS, why=each.why)
+                        self._of[part] = replace(each, state=PartState.WORKS)
 
-    def state(self, part: Part) -> PartState:
-        return self._of[part].state
+    def record(self, part: Part) -> PartRecord:
+        return self._of[part]
 
     def devices(self, part: Part) -> tuple[str, ...]:
         """Return the devices of MICROPHONE or LOUDSPEAKER, without the system's default."""
         known = self._devices
         return known.microphones if part is Part.MICROPHONE else known.loudspeakers
-
-    def why(self, part: Part) -> str:
-        """Return why 'auto' chose the engine of a part; empty if the person chose it."""
-        return self._of[part].why
 
     @property
     def failed(self) -> tuple[Part, ...]:

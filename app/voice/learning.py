@@ -128,6 +128,22 @@ class Learning(QObject):
         self.changed.emit()
 
 
+class HearButton(QPushButton):
+    """Plays the preview that `wanted` returns, or stops it."""
+
+    def __init__(self, post: Post, wanted: Callable[[], api.PreviewVoice], parent: QWidget) -> None:
+        super().__init__(tr("Hear"), parent)
+        self.is_playing = False
+        self.clicked.connect(lambda: post(api.StopPreview() if self.is_playing else wanted()))
+
+    def show_preview(self, state: api.PreviewState) -> None:
+        """Show the state of the preview."""
+        self.is_playing = state is not api.PreviewState.OVER
+        waits = state is api.PreviewState.WAITING
+        self.setText((tr("Waits") if waits else tr("Stop")) if self.is_playing else tr("Hear"))
+        self.setToolTip(tr("It plays once the reply is over") if waits else "")
+
+
 class LearningLine(QWidget):
     """The state of one voice, with a button for its next action. `name` empty = the newest voice.
     `choose` opens the choice by ear; None = the choice is beside the line.

@@ -15,7 +15,8 @@ from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.plain_text import one_line
 from app.voice.clip import name_field
-from engine.api import Mix, MixVoices, PreviewState, PreviewVoice, StopPreview
+from app.voice.learning import HearButton
+from engine.api import Mix, MixVoices, PreviewVoice, StopPreview
 
 STEP = 5  # percent of the share: a mixture takes seconds to get ready
 
@@ -26,9 +27,7 @@ class VoiceMixer(QWidget):
     def __init__(self, post: Post, text: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
-        self._text = text
         self._names: tuple[str, ...] = ()
-        self._previewed = False
         self._kept = ""  # the name that was asked for; empty = none was
         self.one, self.other = ElidedBox(self), ElidedBox(self)
         self.share = QSlider(Qt.Orientation.Horizontal, self)
@@ -38,7 +37,7 @@ class VoiceMixer(QWidget):
         self.share.setAccessibleName(tr("From the first voice to the second"))
         self.shares = WrappingLabel("", self, kind="muted")
         self.name = name_field(self)
-        self.hear = button(tr("Hear"), self, self._on_hear)
+        self.hear = HearButton(post, lambda: PreviewVoice("", text(), self._mix()), self)
         self.keep = button(tr("&Keep"), self, self._on_keep)
         self.leave = button(tr("&Close"), self, self.give_up)
         for box in (self.one, self.other):
@@ -62,15 +61,9 @@ class VoiceMixer(QWidget):
             box.setCurrentIndex(names.index(chosen) if chosen in names else min(at, len(names) - 1))
         self._refresh()
 
-    def show_preview(self, state: PreviewState) -> None:
-        """Show the state of the mixture's preview."""
-        self._previewed = state is not PreviewState.OVER
-        waits = state is PreviewState.WAITING
-        self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
-
     def give_up(self) -> None:
         """Forget the name, and stop the preview."""
-        if self._previewed:
+        if self.hear.is_playing:
             self._post(StopPreview())
         self._kept = ""
         self.name.clear()
@@ -88,11 +81,6 @@ class VoiceMixer(QWidget):
         self.shares.setText(shares)
         self.share.setAccessibleDescription(shares)
         self.keep.setEnabled(bool(self.name.text().strip()))
-
-    def _on_hear(self) -> None:
-        self._post(
-            StopPreview() if self._previewed else PreviewVoice("", self._text(), self._mix())
-        )
 
     def _on_keep(self) -> None:
         if self.keep.isEnabled():

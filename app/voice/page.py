@@ -18,10 +18,10 @@ from app.look.layout import Spring, card, column, fill, row, wide
 from app.look.page import Page, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from app.voice.clip import VoiceRecorder
 from app.voice.comparison import ComparisonPage
 from app.voice.learning import Learning
 from app.voice.mixer import VoiceMixer
-from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine import api
 
@@ -98,9 +98,9 @@ class VoicesPage(Page):
             case api.PreviewChanged(name, state):
                 self._show_preview(name, state)
             case api.Failed(message=message, hint=hint, part=None) if self.isVisible():
-                self.say(f"{message} {hint}")
+                self.notice.say(f"{message} {hint}")
             case api.Notice(text) if self.isVisible():
-                self.say(text)
+                self.notice.say(text)
         return self.recorder.handle(event)
 
     def show_chosen(self, voices: api.VoicesChanged) -> None:
@@ -108,10 +108,6 @@ class VoicesPage(Page):
         self._chosen = voices
         for each in self.rows.values():
             each.show_entry(each.entry, voices)
-
-    def say(self, text: str) -> None:
-        """Show the result of an action, or why it failed."""
-        self.notice.say(text)
 
     def choose_file(self) -> QFileDialog:
         """Ask for a voice file in a dialog that does not block the program."""
@@ -150,7 +146,7 @@ class VoicesPage(Page):
         self.recorder.end()
         self._recorder_card.setVisible(self.recorder.has_take)
         self._mixer_card.hide()
-        self.say("")
+        self.notice.say("")
 
     def _opening(
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
@@ -241,8 +237,8 @@ class VoicesPage(Page):
 
     def _show_preview(self, name: str, state: api.PreviewState) -> None:
         self._preview = api.PreviewChanged(name, state)
-        self.mixer.show_preview(api.PreviewState.OVER if name else state)
+        self.mixer.hear.show_preview(api.PreviewState.OVER if name else state)
         for each in self.rows.values():
             each.choice.show_preview(name, state)
             same = each.entry.name.casefold() == name.casefold()
-            each.show_preview(state if same else api.PreviewState.OVER)
+            each.hear.show_preview(state if same else api.PreviewState.OVER)

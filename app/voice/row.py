@@ -17,7 +17,7 @@ from app.look.page import CardRow
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.voice.clip import LONGEST_NAME
-from app.voice.learning import ChoiceByEar, Learning, LearningLine
+from app.voice.learning import ChoiceByEar, HearButton, Learning, LearningLine
 from engine import api
 
 STEP = 0.5  # SPS
@@ -39,8 +39,6 @@ class VoiceRow(CardRow):
         super().__init__(theme, parent)
         self.entry = entry
         self._post = post
-        self._text = text
-        self._previewed = False
         self.actions_of = self.offer(
             {
                 tr("Rename"): self.rename,
@@ -50,7 +48,7 @@ class VoiceRow(CardRow):
                 tr("Remove"): lambda: post(api.RemoveVoice(self.entry.name)),
             }
         )
-        self.hear = button(tr("Hear"), self, self._on_hear)
+        self.hear = HearButton(post, lambda: api.PreviewVoice(self.entry.name, text()), self)
         self.use = button(
             tr("Use"), self, lambda: post(api.ChangeSetting(api.SettingKey.VOICE, self.entry.name))
         )
@@ -92,13 +90,6 @@ class VoiceRow(CardRow):
         with QSignalBlocker(self.pace):
             self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
 
-    def show_preview(self, state: api.PreviewState) -> None:
-        """Show the state of the voice's preview."""
-        self._previewed = state is not api.PreviewState.OVER
-        waits = state is api.PreviewState.WAITING
-        self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
-        self.hear.setToolTip(tr("It plays once the reply is over") if waits else "")
-
     def rename(self) -> QInputDialog:
         """Ask for a name in a dialog that does not block the program."""
         dialog = QInputDialog(self)
@@ -121,12 +112,6 @@ class VoiceRow(CardRow):
             f"{safe}.voice.safetensors",
             {mark("Voices (*.safetensors)"): ""},  # the person may call it otherwise
             lambda path: post(api.ExportVoice(name, path)),
-        )
-
-    def _on_hear(self) -> None:
-        text = self._text()
-        self._post(
-            api.StopPreview() if self._previewed else api.PreviewVoice(self.entry.name, text)
         )
 
     def _on_renamed(self, name: str) -> None:

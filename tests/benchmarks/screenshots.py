@@ -329,7 +329,7 @@ def beginnings(theme: Theme, size: str) -> None:
     window.on_event(replace(CLIP[0], advice="A good recording."))
     window.header.details.setChecked(size == "narrow")
     settle(100)
-    save(window, f"{theme.mode.value}-{size}-clip")
+    save(window.side.voices.sheet, f"{theme.mode.value}-{size}-clip")
     window.deleteLater()
 
 

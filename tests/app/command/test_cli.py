@@ -218,7 +218,6 @@ LONG_NAME = "n" * 260
         ["converse", "--mic", LONG_NAME],
         ["converse", "--export", f"{LONG_NAME}.txt"],
         ["compare", "hello", "--csv", f"{LONG_NAME}.csv"],
-        ["voices", "import", LONG_NAME],
     ],
     ids=" ".join,
 )

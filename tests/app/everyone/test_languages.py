@@ -24,7 +24,7 @@ from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
 from app.settings.fields import _own_name
 from app.status.panel import StatusRow
-from app.voice.recorder import TO_READ
+from app.voice.clip import TO_READ
 from app.window import SMALLEST, Window
 from engine.api import HEARD, TITLES, Settings, Translatable
 from tests.app.everyone import pages

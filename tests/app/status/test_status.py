@@ -9,7 +9,7 @@ from app import language
 from app.look.theme import Theme
 from app.status.banner import Banner
 from app.status.panel import PartRow, for_people
-from app.status.parts import Mood, Parts, mood
+from app.status.parts import Mood, PartRecord, Parts, PartState, mood
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
 from tests.app.test_window import tell
@@ -85,7 +85,7 @@ def test_a_row_leaves_out_that_it_is_here_before_it_cuts_a_name_but_no_host(qtbo
         ("server", "small at http://localhost:8080/v1", "small"),
         ("server", "big at https://models.example.org/v1", "big, on models…"),
     ):
-        row.show_ready(name, detail)
+        row.show_part(PartRecord(PartState.WORKS, name=name, detail=detail))
         assert row.words_in(1000.0) == row.shown
         assert row.words_in(metrics.horizontalAdvance(shown) + 1.0) == shown
 

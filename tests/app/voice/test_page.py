@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
+from app.voice.clip import TO_READ
 from app.voice.learning import Learning
 from app.voice.page import VoicesPage
 from app.voice.panel import VoiceArea
-from app.voice.recorder import TO_READ
 from engine import api
 
 LEFT = Qt.MouseButton.LeftButton
