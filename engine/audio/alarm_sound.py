@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.audio.limiter import LIMIT, Limiter
+from engine.audio.finishing import LIMIT, Limiter
 from engine.audio.pcm import Pcm
 
 RISE_S: Final = 10.0  # until it reaches its full level

@@ -20,9 +20,8 @@ from engine.messages.voices import Mix
 from engine.settings import SpeechSettings
 from engine.tts import pick, voices
 from engine.tts.base import TtsModel, Voice
-from engine.tts.kokoro.paths import voices_folder
-from engine.tts.kokoro.voices import NAMES, blend, read_voices
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.kokoro.voices import NAMES, blend, read_voices, voices_folder
+from engine.tts.registry import VoiceCatalogue
 
 log = logging.getLogger(__name__)
 

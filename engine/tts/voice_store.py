@@ -24,7 +24,7 @@ from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro.learnt import choose, file_of, learnt_path
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.registry import VoiceCatalogue
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import Note, note_of
 from engine.tts.voices import SavedVoice

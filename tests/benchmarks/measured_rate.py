@@ -35,7 +35,7 @@ from engine.text.word import Word
 from engine.tts import registry
 from engine.tts.espeak import articulation
 from engine.tts.espeak.cutting import cut
-from engine.tts.espeak.session import EspeakSession
+from engine.tts.espeak.model import EspeakSession
 from engine.tts.kokoro.session import KokoroSession
 from engine.tts.kokoro.symbols import MARKS, SPACE
 from engine.tts.session import Session

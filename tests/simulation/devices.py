@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.audio.base import HISTORY_S, Pcm
-from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape, TapedLoudspeaker
+from engine.audio.devices.tape import Ring, Tape, TapedLoudspeaker
 from tests.simulation.room import BLOCK, RATE, Room
 
 _EMPTY = np.zeros(0, np.float32)

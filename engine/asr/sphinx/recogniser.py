@@ -13,8 +13,7 @@ import numpy as np
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.phrase_model import learn_phrases
 from engine.asr.pick import check_language
-from engine.asr.sphinx.decision import Guess
-from engine.asr.sphinx.decoder import SphinxDecoder
+from engine.asr.sphinx.decoder import Guess, SphinxDecoder
 from engine.asr.utterance import Clip, UtteranceAudio
 from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad

@@ -5,13 +5,13 @@ pocketsphinx holds Python's lock while it searches, so audio is passed in slices
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.sphinx.decision import Hypothesis
 from engine.asr.sphinx.english import incomplete
 from engine.audio.pcm import Pcm
 from engine.errors import RecogniserError
@@ -24,6 +24,29 @@ MEAN = "mean"  # the search that only measures the spectral mean
 ANY_WORD = "a"  # the word that MEAN expects
 
 _VARIANT = re.compile(r"\(\d+\)$")  # "a(2)": the second pronunciation of "a"
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Result of one search.
+
+    `posteriors` (0..1) belong to `words`. `unseen` counts transitions between words that occur in
+    no phrase. `score` is the natural logarithm of the search's score per frame of 10 ms.
+    """
+
+    words: tuple[str, ...] = ()
+    posteriors: tuple[float, ...] = ()
+    unseen: int = 0
+    score: float = 0.0
+
+    @property
+    def least(self) -> float:
+        """Posterior of the least likely word."""
+        return min(1.0, *self.posteriors) if self.posteriors else 0.0
+
+    @property
+    def mean(self) -> float:
+        return min(1.0, sum(self.posteriors) / len(self.posteriors)) if self.posteriors else 0.0
 
 
 def always() -> bool:

@@ -15,8 +15,7 @@ import soxr
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.english import common_words
-from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
-from engine.asr.wake.trained_spotter import Head, Weights
+from engine.asr.wake.spotter import HOP, HOPS, WIDTH, Embedding, Head, Weights, Windows
 from engine.audio.base import Pcm
 
 Say = Callable[[str, float], Pcm]

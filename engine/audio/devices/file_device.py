@@ -14,9 +14,8 @@ import numpy as np
 
 from engine.audio.base import HISTORY_S
 from engine.audio.clips.clip import Clip, printable, read_clip
-from engine.audio.clips.wave_file import WaveFile
-from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape, TapedLoudspeaker
+from engine.audio.clips.recording import WaveFile
+from engine.audio.devices.tape import Ring, Tape, TapedLoudspeaker
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
 

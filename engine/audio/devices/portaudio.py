@@ -28,9 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from engine.audio.devices.loudspeaker import PortAudioLoudspeaker
-from engine.audio.devices.microphone import PortAudioMicrophone
-from engine.audio.devices.stream import DeviceStream
+from engine.audio.devices.stream import DeviceStream, PortAudioLoudspeaker, PortAudioMicrophone
 from engine.audio.devices.time_limit import any_left_behind, within_limit
 from engine.errors import DeviceError
 from engine.translatable import Translatable

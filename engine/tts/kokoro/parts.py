@@ -1,7 +1,7 @@
 """The networks of Kokoro on one thread: text encoder, frame features, decoder.
 
 The published file is cut into these parts at the first start; later starts use the cut, which lies
-beside it. A cut depends on the processor too (graph/products.py), so a cut of another processor is
+beside it. A cut depends on the processor too (graph/published.py), so a cut of another processor is
 made again, as is a damaged one. Invariants: a cut is complete or missing (made under a temporary
 name, synced, then renamed), its name holds the hash of the published file and of the code that made
 it, and onnx reads only a file with the publisher's hash.
@@ -26,7 +26,6 @@ from safetensors.numpy import load_file
 
 from engine.errors import ModelError
 from engine.translatable import Translatable
-from engine.tts.kokoro.graph.exact import sums_exactly
 from engine.tts.kokoro.source import Source
 
 log = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ REFETCH: Final = Translatable(
     command="rubato models remove kokoro",
     other="rubato models get kokoro",
 )
-_CODE: Final = ("published.py", "products.py", "decoder.py", "cutting.py")
+_CODE: Final = ("published.py", "decoder.py", "cutting.py")
 _CUT: Final = "cut-"
 _PLANNED: Final = 16  # texts of plans
 
@@ -178,6 +177,14 @@ def cut_hash() -> str:
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro.graph").joinpath(name).read_bytes())
     return digest.hexdigest()[:10]
+
+
+def sums_exactly(probe: Any) -> bool:
+    """Run a session of published.probe(): True if this processor adds products of signed bytes
+    exactly.
+    """
+    entry = probe.get_inputs()[0]
+    return bool(probe.run(None, {entry.name: np.full(entry.shape, 255, np.uint8)})[0].item())
 
 
 def _session(file: Path) -> Any:

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import PhonedWord
-from engine.tts.kokoro.delivery import AS_IT_IS, VOICED_HZ, Delivery
 from engine.tts.kokoro.durations import (
     PER_SECOND,
     Frames,
@@ -31,6 +30,7 @@ from engine.tts.kokoro.durations import (
 )
 from engine.tts.kokoro.parts import EncodedText, Floats, Parts
 from engine.tts.kokoro.symbols import ids
+from engine.tts.kokoro.voices import AS_IT_IS, VOICED_HZ, Delivery
 from engine.tts.rate import paced
 
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say

@@ -21,13 +21,22 @@ from safetensors.numpy import load_file
 from engine.nn.mel import mel_edges, triangles
 from engine.resources import resource
 from engine.tts.base import Pcm, Voice
-from engine.tts.kokoro.delivery import SLOWNESS, SPREADS, TAPS, VOICED_HZ, Delivery
-from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, powers
+from engine.tts.kokoro.fit.measuring import RATE, bandwidth, log_pitch, pace, pitch_of, powers
 from engine.tts.kokoro.parts import Floats
 from engine.tts.kokoro.source import SAMPLE_RATE
-from engine.tts.kokoro.voices import MAKING, STYLE, TIMBRE, blend, style_of
+from engine.tts.kokoro.voices import (
+    MAKING,
+    SLOWNESS,
+    SPREADS,
+    STYLE,
+    TAPS,
+    TIMBRE,
+    VOICED_HZ,
+    Delivery,
+    blend,
+    style_of,
+)
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.pitch import RATE, log_pitch, pace
 from engine.tts.speaker.recording import resampled
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 from engine.tts.voices import NEAREST

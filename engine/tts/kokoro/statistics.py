@@ -28,8 +28,8 @@ from engine.atomic_write import replace_file
 from engine.resources import table
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND
-from engine.tts.kokoro.natural import plan_natural
 from engine.tts.kokoro.parts import Floats, Parts, VoiceInputs, cut_hash
+from engine.tts.kokoro.windows import plan_natural
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ _QUIETEST: Final = 1e-6  # range of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
 _CODE: Final = (
     "statistics.py",
-    "natural.py",
+    "windows.py",
     "durations.py",
     "symbols.py",
     "fit/decoder.py",

@@ -16,8 +16,6 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.translatable import Progress, Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.kokoro import paths
-from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.parts import Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, VoiceParts
@@ -29,14 +27,17 @@ from engine.tts.kokoro.voices import (
     NAME,
     accent_of,
     delivery_of,
+    is_fetched,
+    model_file,
     read_voices,
     shift_of,
     style_of,
+    voices_folder,
 )
-from engine.tts.kokoro.windows import render
+from engine.tts.kokoro.windows import phoned, render
 from engine.tts.packs import not_fetched
 from engine.tts.pick import can_clone
-from engine.tts.synthesiser import Synthesiser
+from engine.tts.session import Synthesiser
 
 if TYPE_CHECKING:
     from engine.tts.kokoro.fit.learning import Lesson
@@ -49,12 +50,12 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     """Load the fetched model; the first time, cut it into its parts (some seconds). ModelError when
     its files are missing or damaged.
     """
-    if not paths.is_fetched():
+    if not is_fetched():
         raise not_fetched("Kokoro", NAME)
     progress(Translatable("Loading {name}", name="Kokoro"), None)
-    file = paths.model_file()
+    file = model_file()
     parts = load_parts(file)
-    return KokoroSynthesiser(parts, read_voices(paths.voices_folder()), file.parent / _LEARNT)
+    return KokoroSynthesiser(parts, read_voices(voices_folder()), file.parent / _LEARNT)
 
 
 class KokoroSynthesiser(Synthesiser[VoiceParts]):

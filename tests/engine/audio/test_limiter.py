@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.audio.limiter import LIMIT, Limiter
+from engine.audio.finishing import LIMIT, Limiter
 
 RATE = 8_000
 

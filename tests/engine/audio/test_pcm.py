@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.audio.ending import Ending, faded_out
+from engine.audio.finishing import Ending, faded_out
 from engine.audio.loudness import brought_to, loudness
 from engine.audio.pcm import SILENCE_DB, Pcm, Resampler, level_db
 from tests.engine.audio.tone import sine

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.audio.finishing import SilenceLimit
 from engine.audio.pcm import Pcm
-from engine.audio.silence import SilenceLimit
 
 RATE = 8_000
 FRAME = RATE * 80 // 1000

@@ -19,7 +19,6 @@ from engine.tts.kokoro.graph.decoder import (
     WEIGHTS,
     DecoderGraph,
 )
-from engine.tts.kokoro.graph.products import probe, signs_are_exact
 from engine.tts.kokoro.graph.published import (
     DURATIONS,
     ENERGY,
@@ -29,6 +28,8 @@ from engine.tts.kokoro.graph.published import (
     STATES,
     Array,
     Published,
+    probe,
+    signs_are_exact,
 )
 
 _BYTE: Final = 255  # the largest

@@ -5,8 +5,8 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.wake import keyphrase
-from engine.asr.wake.choice import spotter
 from engine.asr.wake.phrase import USUAL, examine, normal
+from engine.asr.wake.spotter import spotter
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.settings import WakeSettings

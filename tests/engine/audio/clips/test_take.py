@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from engine.audio.clips import take
-from engine.audio.clips.take import Take
+from engine.audio.clips import recording
+from engine.audio.clips.recording import Take
 from engine.errors import DeviceError
 
 SECOND = np.full(16_000, 0.5, np.float32)
@@ -17,7 +17,7 @@ class Full:
 
 
 def test_a_file_that_cannot_be_made_ends_the_clip(tmp_path, monkeypatch):
-    monkeypatch.setattr(take, "WaveFile", Full)
+    monkeypatch.setattr(recording, "WaveFile", Full)
     clip = Take(tmp_path)
     clip.add(SECOND, 16_000)
     clip.add(SECOND, 16_000)
@@ -29,7 +29,7 @@ def test_another_microphone_and_enough_seconds_end_the_clip(tmp_path):
     clip.add(SECOND, 16_000)
     clip.add(SECOND, 44_100)
     assert "Another microphone" in clip.ended_by
-    assert clip.close() == tmp_path / take.NAME
+    assert clip.close() == tmp_path / recording.NAME
     clip = Take(tmp_path)
     for _ in range(40):
         clip.add(SECOND, 16_000)

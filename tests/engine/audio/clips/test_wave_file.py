@@ -7,7 +7,7 @@ import wave
 import numpy as np
 import pytest
 
-from engine.audio.clips.wave_file import WaveFile
+from engine.audio.clips.recording import WaveFile
 
 TENTH = np.full(800, 0.5, np.float32)
 

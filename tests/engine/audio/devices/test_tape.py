@@ -6,8 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
-from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape
+from engine.audio.devices.tape import Ring, Tape
 from tests.engine.audio.tone import sine
 
 RATE = 48_000

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.audio.echo.adaptive import BLOCK, Split
-from engine.audio.echo.double_talk import DoubleTalk
+from engine.audio.echo.canceller import BLOCK, DoubleTalk, Split
 
 SECOND = 100  # blocks
 

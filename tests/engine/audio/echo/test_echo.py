@@ -6,9 +6,15 @@ from scipy import signal
 
 from engine.audio.base import Pcm
 from engine.audio.echo import canceller as echo
-from engine.audio.echo.adaptive import BLOCK, AdaptiveFilter
-from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, Cleaning, EchoCanceller
-from engine.audio.echo.delay import DriftTracker
+from engine.audio.echo.canceller import (
+    BLOCK,
+    FRAME,
+    SAMPLE_RATE,
+    AdaptiveFilter,
+    Cleaning,
+    EchoCanceller,
+)
+from engine.audio.echo.near_end import DriftTracker
 from engine.audio.pcm import level_db
 
 DELAY = 480  # samples from played to heard

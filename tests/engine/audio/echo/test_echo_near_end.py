@@ -5,9 +5,7 @@ import pytest
 
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, Passthrough
-from engine.audio.echo.delay import DelayEstimator
-from engine.audio.echo.near_end import EARLY_S, NearEnd
-from engine.audio.echo.played_line import HOLD_S, STRAY_S, TAIL_S
+from engine.audio.echo.near_end import EARLY_S, HOLD_S, STRAY_S, TAIL_S, DelayEstimator, NearEnd
 
 NOTHING = np.zeros(0, np.float32)
 TICK = SAMPLE_RATE // 50

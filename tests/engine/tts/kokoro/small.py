@@ -16,14 +16,13 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.tts.base import Voice
-from engine.tts.kokoro.delivery import TAPS, Delivery
 from engine.tts.kokoro.graph.cutting import cut
 from engine.tts.kokoro.graph.decoder import ROOT, WEIGHTS
 from engine.tts.kokoro.graph.published import DURATIONS, ENERGY, FEATURES, FRAMES, PITCH, STATES
 from engine.tts.kokoro.parts import Parts
 from engine.tts.kokoro.source import SAMPLE_RATE, STEP
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
-from engine.tts.kokoro.voices import NAME, NORMS, SHIFT, STYLE
+from engine.tts.kokoro.voices import NAME, NORMS, SHIFT, STYLE, TAPS, Delivery
 
 SYMBOLS, HALF_STYLE = 178, 128
 _FEATURES, _WIDE, _RESIDUAL = 6, 7, 3  # channels of the coarse stage

@@ -7,8 +7,18 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidInput
-from engine.tts.kokoro.delivery import AS_IT_IS, SLOWNESS, SPREADS, TAPS, Delivery
-from engine.tts.kokoro.voices import SHIFT, STYLE, blend, delivery_of, shift_of
+from engine.tts.kokoro.voices import (
+    AS_IT_IS,
+    SHIFT,
+    SLOWNESS,
+    SPREADS,
+    STYLE,
+    TAPS,
+    Delivery,
+    blend,
+    delivery_of,
+    shift_of,
+)
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_learnt_voice, small_voice
 

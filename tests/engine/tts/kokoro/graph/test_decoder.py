@@ -7,8 +7,8 @@ import onnxruntime
 import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from engine.tts.kokoro.graph import products
-from engine.tts.kokoro.graph.products import signs_are_exact, with_products
+from engine.tts.kokoro.graph import published
+from engine.tts.kokoro.graph.published import signs_are_exact, with_products
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.windows import render
@@ -92,7 +92,7 @@ def test_sums_stay_the_same(size, attributes, replaced, exact, monkeypatch):
     """With weights of either kind, as far as this processor is exact with signed ones."""
     if exact and not signs_are_exact():
         pytest.skip("this processor adds signed products in 16 bits")
-    monkeypatch.setattr(products, "signs_are_exact", lambda: exact)
+    monkeypatch.setattr(published, "signs_are_exact", lambda: exact)
     draw = np.random.default_rng(1)
     weight = draw.integers(0, 256, (5, 4, size)).astype(np.uint8)
     constants = [
