@@ -52,6 +52,7 @@ _LARGEST_HEADER: Final = 1_000_000  # bytes; ours are some hundred
 _MOST_TENSORS: Final = 256
 _LONGEST_CLIP_S: Final = 60.0
 _CLIP_RATES: Final = (4_000, 384_000)  # Hz
+_NUMBER: Final = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,4})?")  # with few digits
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,11 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
+def same(one: str, other: str) -> bool:
+    """Return whether two names are equal but for their case."""
+    return folded(one) == folded(other)
+
+
 def check_name(name: str) -> None:
     """Raise InvalidInput for a name that no voice can have."""
     if not _is_name(name):
@@ -168,15 +174,37 @@ def load_clip(path: Path) -> Clip:
     return Clip(pcm, int(rate))
 
 
-def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
-    """Return the voices in a folder, sorted by name; other files are skipped and logged."""
+def saved_voices(within: Path | None = None) -> tuple[SavedVoice, ...]:
+    """Return the voices in a folder (None = the person's), sorted by name; other files are skipped
+    and logged.
+    """
     headers = []
-    for path in sorted(within.glob("*" + SUFFIX)):
+    for path in sorted((within or folder()).glob("*" + SUFFIX)):
         try:
             headers.append(header(path))
         except InvalidInput as error:
             log.warning("left out a voice file path=%s reason=%s", path, error.message)
     return tuple(sorted(headers, key=lambda file: (folded(file.name), file.model)))
+
+
+def called(name: str, within: Path | None = None) -> list[SavedVoice]:
+    """Return the voices of this name in a folder (None = the person's), one for each model."""
+    return [file for file in saved_voices(within) if same(file.name, name)]
+
+
+def with_recording(name: str, within: Path | None = None, model: str = "") -> SavedVoice:
+    """Find a voice that the person made, with its recording; of `model`, if given. InvalidInput if
+    the voice or the recording is missing.
+    """
+    files = [file for file in called(name, within) if model in ("", file.model)]
+    for file in files:
+        if file.has_clip and (file.recording or not model):
+            return file
+    if files:
+        raise InvalidInput(
+            "The recording of '{name}' was not kept.", hint="Add the recording again.", name=name
+        )
+    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
 def _is_name(text: str) -> bool:
@@ -211,31 +239,19 @@ def header(path: Path) -> SavedVoice:
 
 def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
     recording = metadata.get(RECORDING, "")
+    about = metadata.get(ABOUT, "")[:_LONGEST_ABOUT]
+    if MIXED in metadata:
+        about = Translatable("mixed of {parts}", parts=metadata[MIXED][:_LONGEST_ABOUT])
+    numbers = [metadata.get(key, "") for key in (_CLIP_S, _CLIP_SNR, _PACE)]
     return SavedVoice(
-        metadata[_NAME],
-        metadata[_MODEL],
-        path,
-        _CLIP_RATE in metadata,
-        _number(metadata.get(_CLIP_S, "")),
-        _number(metadata.get(_CLIP_SNR, "")),
-        _number(metadata.get(_PACE, "")),
-        _description(metadata),
+        *(metadata[_NAME], metadata[_MODEL], path, _CLIP_RATE in metadata),
+        *(float(each) if _NUMBER.fullmatch(each) else None for each in numbers),
+        about,
         metadata.get(MAKING, "")[:_LONGEST_ABOUT],
         metadata.get(NEAREST, "")[:_LONGEST_NAME],
         recording if re.fullmatch(r"[0-9a-f]{64}", recording) else "",
         language_code(metadata),
     )
-
-
-def _description(metadata: Mapping[str, str]) -> str:
-    if MIXED in metadata:
-        return Translatable("mixed of {parts}", parts=metadata[MIXED][:_LONGEST_ABOUT])
-    return metadata.get(ABOUT, "")[:_LONGEST_ABOUT]
-
-
-def _number(text: str) -> float | None:
-    """Parse a number of a few digits; None for any other text."""
-    return float(text) if re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) else None
 
 
 def _metadata(path: Path) -> dict[str, str]:

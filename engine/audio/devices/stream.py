@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.audio.base import HISTORY_S
-from engine.audio.devices.tape import Tape, TapedLoudspeaker, power_of_two
+from engine.audio.devices.tape import Tape, power_of_two
 from engine.audio.devices.time_limit import within_limit
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
@@ -40,6 +40,9 @@ _PLAYED_S = 1.0
 _LONGEST_LATENCY_S = 2.0  # Bluetooth takes 0.1 to 0.5 s
 _BEAT_S = 0.1  # interval of requests that show whether the callback runs
 
+Reopen = Callable[[], Any]  # makes another stream of the same device, or raises DeviceError
+Release = Callable[["DeviceStream"], None]
+
 
 class DeviceStream(ABC):
     """The common part of PortAudio's microphones and loudspeakers. Made by portaudio.py.
@@ -51,31 +54,17 @@ class DeviceStream(ABC):
 
     noun: ClassVar[Translatable]
 
-    def __init__(
-        self,
-        name: str,
-        stream: Any,
-        reopen: Callable[[], Any],
-        release: Callable[["DeviceStream"], None],
-    ) -> None:
-        self._name = name
+    def __init__(self, name: str, stream: Any, reopen: Reopen, release: Release) -> None:
+        self.name = name
         self._reopen = reopen
         self._release = release
-        self._sample_rate = int(stream.samplerate)
+        self.sample_rate = int(stream.samplerate)
         self._channels = int(stream.channels)
         self._gone = False
         self._closed = False
         # close() and refresh() may run in other threads, and rtmixer's queue has one writer.
         self._lock = threading.Lock()
         self._stream: Any = None  # None after suspend(), and when closed
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def sample_rate(self) -> int:
-        return self._sample_rate
 
     def close(self) -> None:
         with self._lock:
@@ -102,7 +91,7 @@ class DeviceStream(ABC):
             except DeviceError:
                 self._gone = True
                 return
-            if (stream.samplerate, stream.channels) == (self._sample_rate, self._channels):
+            if (stream.samplerate, stream.channels) == (self.sample_rate, self._channels):
                 self._attach(stream)
             else:
                 stream.close()
@@ -134,7 +123,7 @@ class DeviceStream(ABC):
             "{noun} '{name}' was disconnected.",
             hint="Connect it again or choose another one.",
             noun=self.noun,
-            name=self._name,
+            name=self.name,
         )
 
 
@@ -170,25 +159,14 @@ class PortAudioMicrophone(DeviceStream):
     noun = Translatable("The microphone")
     joins_midway = True
 
-    def __init__(
-        self,
-        name: str,
-        stream: Any,
-        reopen: Callable[[], Any],
-        release: Callable[[DeviceStream], None],
-    ) -> None:
+    def __init__(self, name: str, stream: Any, reopen: Reopen, release: Release) -> None:
         super().__init__(name, stream, reopen, release)
         self._ring = importlib.import_module("rtmixer").RingBuffer(
-            4 * self._channels, power_of_two(int(self._sample_rate * _HEARD_S))
+            4 * self._channels, power_of_two(int(self.sample_rate * _HEARD_S))
         )
         self._arrived = 0
-        self._overruns = 0
+        self.overruns = 0  # how often samples were lost because they were read too late
         self._attach(stream)
-
-    @property
-    def overruns(self) -> int:
-        """How often samples were lost because they were read too late."""
-        return self._overruns
 
     def read(self) -> Pcm:
         """See Microphone. After close() it returns nothing."""
@@ -197,7 +175,12 @@ class PortAudioMicrophone(DeviceStream):
                 return _EMPTY
             interleaved = np.frombuffer(self._ring.read(), dtype=np.float32)
             self._arrived += len(interleaved)
-            self._tend()
+            # The device may be gone; recording goes on after the ring was full.
+            count = self._arrived + self._ring.read_available
+            alive = self._has_stream and self._is_running(count)
+            if alive and self._action not in self._stream.actions:
+                self.overruns += 1
+                self._begin(self._stream)
             if self._gone and not len(interleaved):
                 raise self._fault()
         if self._channels == 1:
@@ -207,14 +190,6 @@ class PortAudioMicrophone(DeviceStream):
 
     def _begin(self, stream: Any) -> None:
         self._action = stream.record_ringbuffer(self._ring)
-
-    def _tend(self) -> None:
-        """Notice that the device is gone, and continue recording after the ring was full."""
-        if not self._has_stream or not self._is_running(self._arrived + self._ring.read_available):
-            return
-        if self._action not in self._stream.actions:
-            self._overruns += 1
-            self._begin(self._stream)
 
 
 class _CallbackRing:
@@ -233,31 +208,18 @@ class _CallbackRing:
         self.ring.advance_write_index(samples)
 
 
-class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
+class PortAudioLoudspeaker(Tape, DeviceStream):
     """See Loudspeaker; its stream is a Mixer."""
 
     noun = Translatable("The loudspeaker")
 
-    def __init__(
-        self,
-        name: str,
-        stream: Any,
-        reopen: Callable[[], Any],
-        release: Callable[[DeviceStream], None],
-    ) -> None:
-        super().__init__(name, stream, reopen, release)
-        self._store = _CallbackRing(self._sample_rate, self._channels)
-        self._tape = Tape(
-            self._store,
-            sample_rate=self._sample_rate,
-            margin=stream.blocksize,
-            history=int(self._sample_rate * HISTORY_S),
-        )
+    def __init__(self, name: str, stream: Any, reopen: Reopen, release: Release) -> None:
+        DeviceStream.__init__(self, name, stream, reopen, release)
+        rate = self.sample_rate
+        self._ring = _CallbackRing(rate, self._channels)
+        margin, history = stream.blocksize, int(rate * HISTORY_S)
+        Tape.__init__(self, self._ring, sample_rate=rate, margin=margin, history=history)
         self._attach(stream)
-
-    @property
-    def latency_s(self) -> float:
-        return self._latency_s
 
     def write(self, pcm: Pcm) -> int:
         """See Loudspeaker. After close() it accepts nothing."""
@@ -266,13 +228,13 @@ class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
             return 0
         if self._gone:
             raise self._fault()
-        count = self._tape.write(pcm)
+        count = super().write(pcm)
         self._advance()
         return count
 
     def _begin(self, stream: Any) -> None:
         # Drivers may report any number, so it is limited; max() also turns not-a-number into 0.
-        self._latency_s = min(max(0.0, float(stream.latency)), _LONGEST_LATENCY_S)
+        self.latency_s = min(max(0.0, float(stream.latency)), _LONGEST_LATENCY_S)
         self._action: Any = None  # the callback's reading of the tape
         self._beat: Any = None  # a request that the callback has not answered yet
         self._beats = 0
@@ -288,8 +250,8 @@ class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
                 self._beat, self._beats = None, self._beats + 1
             if not self._is_running(self._beats):
                 return
-            if self._store.unread and self._action not in running:
-                self._action = self._stream.play_ringbuffer(self._store.ring)
+            if self._ring.unread and self._action not in running:
+                self._action = self._stream.play_ringbuffer(self._ring.ring)
             now = time.monotonic()
             if self._beat is None and now - self._beat_at > _BEAT_S:
                 self._beat, self._beat_at = self._stream.fetch_and_reset_stats(), now

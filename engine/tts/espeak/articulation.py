@@ -13,7 +13,7 @@ import numpy as np
 from engine.audio.finishing import SILENT_MS
 from engine.tts.base import Pcm, RateRange
 from engine.tts.espeak import voices
-from engine.tts.espeak.cutting import FADE, Cut, Joiner, cut
+from engine.tts.espeak.cutting import FADE, Joiner, cut
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.phrasing import Break, Context, Piece
 from engine.tts.rate import PLAIN, paced
@@ -178,12 +178,20 @@ class Articulation:
         """
         ends_short = piece.closes is Break.SENTENCE and self._since < _SHORT
         pace = self._pacer.pace(rate, word_pace, ends_short=ends_short)
-        cutting = self._cutting(piece, context, pace)
-        if cutting is None:
+        cutting = None
+        if piece.text:
+            words_per_minute = pace.words_per_minute
+            text, voice = " ".join(context.tokens), self._voice
+            cutting = cut(
+                self._library.speak(text, voice=voice, words_per_minute=words_per_minute), context
+            )
+        if cutting is None:  # the piece is silent
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
             self._silent += _MUTE_SAMPLES
         else:
-            stretch = _stretch(cutting, pace)
+            # The part of its gap that would be too long a silence stretches a long word instead.
+            too_long = max(0.0, pace.gap * len(cutting.syllables) - _LONGEST_PAUSE)
+            stretch = pace.stretch + too_long / (cutting.span.end - cutting.span.start)
             body = self._joiner.append(cutting.span, stretch)
             syllables = tuple(
                 min(len(body), round(sample * stretch)) for sample in cutting.syllables
@@ -207,15 +215,6 @@ class Articulation:
     def finish(self) -> Pcm:
         """Return the fade of the last piece."""
         return self._joiner.pause(FADE + SAMPLE_RATE * SILENT_MS // 1000) * self._gain
-
-    def _cutting(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
-        """Return the piece's part of the speech of its context; None if the piece is silent."""
-        if not piece.text:
-            return None
-        speech = self._library.speak(
-            context.text, voice=self._voice, words_per_minute=pace.words_per_minute
-        )
-        return cut(speech, context)
 
     def _pause(self, pace: Pace, longest_s: float) -> Pcm:
         """Return the silence between the last piece and the next one, which has `pace`. A pause at
@@ -250,12 +249,3 @@ class Articulation:
     def _limited(self, samples: int) -> int:
         """Shorten a pause so that no silence is too long; several marks may follow each other."""
         return min(samples, max(0, _LONGEST_PAUSE - self._silent))
-
-
-def _stretch(cutting: Cut, pace: Pace) -> float:
-    """Return the factor on a piece's length: the part of its gap that would be too long a silence
-    stretches a long word instead.
-    """
-    length = cutting.span.end - cutting.span.start
-    too_long = max(0.0, pace.gap * len(cutting.syllables) - _LONGEST_PAUSE)
-    return pace.stretch + too_long / length

@@ -124,7 +124,9 @@ class Cut:
 
 def cut(speech: Speech, context: Context) -> Cut | None:
     """Find the piece's samples in the speech of its context; None if the piece is silent."""
-    onsets = _onsets(speech, context.tokens, _last_sound(speech))
+    sounding = [following.sample for phone, following in pairwise(speech.phones) if phone.ipa]
+    last_sound = min([len(speech.pcm), *sounding[-1:]]) if sounding else 0
+    onsets = _onsets(speech, context.tokens, last_sound)
     start, end = onsets[context.target], onsets[context.target + 1]
     if end <= start:
         return None
@@ -133,15 +135,6 @@ def cut(speech: Speech, context: Context) -> Cut | None:
     last = [phones[one + (other - one - 1) // 2][1] for one, other in pairwise(vowels)]
     syllables = (*(following.sample - start for following in last), end - start) if vowels else ()
     return Cut(Span(speech.pcm, start, end), syllables)
-
-
-def _last_sound(speech: Speech) -> int:
-    """Return the sample at which the last phone that is not a pause ends."""
-    end = 0
-    for phone, following in pairwise(speech.phones):
-        if phone.ipa:
-            end = following.sample
-    return min(end, len(speech.pcm))
 
 
 def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list[int]:
@@ -155,15 +148,10 @@ def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list
         marks[place].append(mark.sample)
     onsets = [samples[0] if samples else -1 for samples in marks] + [end_of_speech]
     onsets[0] = 0
-    for token, following in _merged(onsets):
-        _divide(speech, tokens, (token, following), onsets, marks[token])
+    for run in pairwise([place for place, onset in enumerate(onsets) if onset >= 0]):
+        if run[1] > run[0] + 1:  # espeak spoke several as one: 'of the', 'such as', 'it is'
+            _divide(speech, tokens, run, onsets, marks[run[0]])
     return onsets
-
-
-def _merged(onsets: list[int]) -> list[tuple[int, int]]:
-    """Return runs [token, following) that espeak spoke as one: 'of the', 'such as', 'it is'."""
-    places = [place for place, onset in enumerate(onsets) if onset >= 0]
-    return [(token, following) for token, following in pairwise(places) if following > token + 1]
 
 
 def _divide(

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ModelError, SynthesisError
-from engine.machine import native_path
+from engine.machine.native_paths import native_path
+from engine.settings_file import data_folder
 from engine.tts.base import Pcm
 from engine.tts.espeak import voices
-from engine.tts.espeak.workspace import Workspace
 
 SAMPLE_RATE: Final = 22_050  # Hz, espeak's own
 MAX_SPEECH_SAMPLES: Final = 120 * SAMPLE_RATE  # more than that from one call is a runaway
@@ -106,14 +106,8 @@ class Espeak:
         self._samples: list[npt.NDArray[np.int16]] = []
         self._words: list[WordMark] = []
         self._phones: list[PhoneMark] = []
-        self._workspace = Workspace()
-        try:
-            self._library = _load_library()
-            voices.write_data_folder(_data_folder(), self._workspace.path)
-            self._initialise()
-        except BaseException:
-            self._workspace.close()
-            raise
+        self._library = _load_library()
+        self._initialise(voices.make_data_folder(_data_folder(), data_folder()))
 
     @classmethod
     def claim(cls) -> Self:
@@ -153,24 +147,14 @@ class Espeak:
         The samples depend on the arguments alone. SynthesisError when espeak refuses.
         """
         self.select(voice)
-        self._check(
-            self._library.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0), "the pace"
-        )
+        status = self._library.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0)
+        self._check(status, "the pace")
         self._library.espeak_ng_SetRandSeed(_SEED)
-        self._samples.clear()
-        self._words.clear()
-        self._phones.clear()
+        self._samples, self._words, self._phones = [], [], []
         encoded = text.encode()
-        status = self._library.espeak_Synth(
-            encoded,
-            len(encoded) + 1,
-            0,
-            _POSITION_CHARACTER,
-            0,
-            _CHARS_UTF8 | _PHONES_GIVEN,
-            None,
-            None,
-        )
+        place = (0, _POSITION_CHARACTER, 0)
+        options = (_CHARS_UTF8 | _PHONES_GIVEN, None, None)
+        status = self._library.espeak_Synth(encoded, len(encoded) + 1, *place, *options)
         self._check(status, "a text")
         pcm = np.concatenate(self._samples) if self._samples else np.zeros(0, np.int16)
         return Speech(
@@ -186,14 +170,10 @@ class Espeak:
         self._check(self._library.espeak_SetVoiceByName(voice.encode()), f"the voice {voice!r}")
         self._voice = voice
 
-    def _initialise(self) -> None:
-        library = self._library
-        rate = library.espeak_Initialize(
-            _OUTPUT_SYNCHRONOUS,
-            0,
-            native_path(self._workspace.path).encode(),
-            _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT,
-        )
+    def _initialise(self, data: Path) -> None:
+        library, options = self._library, _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT
+        path = native_path(data).encode()
+        rate = library.espeak_Initialize(_OUTPUT_SYNCHRONOUS, 0, path, options)
         if rate != SAMPLE_RATE:
             raise ModelError(
                 "The formant voice did not start (espeak-ng answered {status}).",
@@ -210,20 +190,16 @@ class Espeak:
         if wave and count > 0:
             self._samples.append(np.ctypeslib.as_array(wave, (count,)).copy())
         index = 0
-        while events[index].type != _EVENT_LAST:
-            self._note(events[index])
-            index += 1
-        return int(sum(map(len, self._samples)) > MAX_SPEECH_SAMPLES)
-
-    def _note(self, event: _Event) -> None:
-        match event.type:
-            case 1:  # _EVENT_WORD
+        while (event := events[index]).type != _EVENT_LAST:
+            if event.type == _EVENT_WORD:
                 self._words.append(WordMark(event.text_position - 1, event.sample))
-            case 5:  # _EVENT_END of a clause: closes its last phone
+            elif event.type == _EVENT_END:  # of a clause: closes its last phone
                 self._phones.append(PhoneMark(event.sample, ""))
-            case 7:  # _EVENT_PHONEME
+            elif event.type == _EVENT_PHONEME:
                 ipa = event.id.string.decode("utf-8", "ignore")  # cut at 8 bytes by espeak
                 self._phones.append(PhoneMark(event.sample, ipa))
+            index += 1
+        return int(sum(map(len, self._samples)) > MAX_SPEECH_SAMPLES)
 
     def _check(self, status: int, what: str) -> None:
         if status != 0:
@@ -245,7 +221,6 @@ class Espeak:
 
     def _terminate(self) -> None:
         self._library.espeak_Terminate()
-        self._workspace.close()
         Espeak._held = None
 
 
@@ -263,16 +238,9 @@ def _load_library() -> Any:  # Any: ctypes functions have no signatures
         ) from error
     library.espeak_SetSynthCallback.restype = None
     library.espeak_ng_SetRandSeed.argtypes = [ctypes.c_long]
-    library.espeak_Synth.argtypes = [
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.c_uint,
-        ctypes.c_int,
-        ctypes.c_uint,
-        ctypes.c_uint,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-    ]
+    text, place = (ctypes.c_char_p, ctypes.c_size_t), (ctypes.c_uint, ctypes.c_int, ctypes.c_uint)
+    options = (ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p)
+    library.espeak_Synth.argtypes = [*text, *place, *options]
     return library
 
 

@@ -60,7 +60,7 @@ class EspeakSession(Session):
             return None
         self._drop_from(mark.sample)
         self._marks = deque(each for each in self._marks if each.sample < mark.sample)
-        self._phrasing.go_back(mark.pieces)
+        self._phrasing.taken = mark.pieces
         self._articulation, self._meter = mark.articulation, mark.meter
         return mark.sample
 

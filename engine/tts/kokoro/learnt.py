@@ -21,22 +21,6 @@ _LETTERS: Final = 16  # of a digest, in the name of a file
 _LARGEST_REFUSAL: Final = 10_000  # bytes
 
 
-def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
-    """Find a voice that the person made for Kokoro. InvalidInput if it or its recording
-    is missing.
-    """
-    for each in voices.saved_voices(within or voices.folder()):
-        if voices.folded(each.name) == voices.folded(name) and each.model == NAME:
-            if each.has_clip and each.recording:
-                return each
-            raise InvalidInput(
-                "The recording of '{name}' was not kept.",
-                hint="Add the recording again.",
-                name=name,
-            )
-    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
-
-
 def learnt_path(recording: str, within: Path | None = None) -> Path:
     """Return the file for the voice learnt from a recording (Clip.digest)."""
     folder = (within or voices.folder()) / voices.LEARNT_FOLDER
@@ -71,17 +55,16 @@ def _refusal_file(recording: str) -> Path:
 
 def is_current(file: Path) -> bool:
     """Return True if the learnt voice was made by the current recipe."""
-    try:
+    with suppress(EngineError):
         return voices.header(file).recipe_version == LEARNT
-    except EngineError:
-        return False
+    return False
 
 
 def learnt_file(name: str) -> Path | None:
     """Return the file of a learnt voice that is not chosen yet; None if there is none by today's
     recipe.
     """
-    return file_of(saved(name))
+    return file_of(voices.with_recording(name, model=NAME))
 
 
 def file_of(voice: voices.SavedVoice) -> Path | None:
@@ -94,7 +77,7 @@ def choose(name: str, *, learnt: bool, within: Path | None = None) -> None:
     """Use the learnt voice or the blend from now on, and delete the other. InvalidInput if there is
     no learnt voice to choose.
     """
-    voice = saved(name, within)
+    voice = voices.with_recording(name, within, NAME)
     file = file_of(voice)
     if file is None:
         raise InvalidInput("Nothing was learnt of '{name}' yet.", name=name)
