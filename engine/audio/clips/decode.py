@@ -110,7 +110,11 @@ class Mixture:
 def decode(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float = 0.0) -> None:
     """Decode as described in the module's docstring. FaultError."""
     with _opened(file) as source:
-        _write_header(out, source)
+        rate, channels = source.sample_rate, source.channels
+        header = {"sample_rate": rate, "channels": channels, "seconds": source.seconds}
+        out.write(json.dumps({**header, "coarse": source.coarse}).encode() + b"\n")
+        if not (_LOWEST_RATE <= rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
+            raise FaultError(Fault.HEADER)
         first, count = (int(each * source.sample_rate) for each in (start_s, seconds))
         mixture = mix(source.blocks, first, max(1, count) + 1)
     if mixture.instead is not None:
@@ -176,15 +180,6 @@ def _blocks(container: Any) -> Iterator[Block]:
                 yield samples.T.astype(np.float32, copy=False)
     except (av.FFmpegError, UnicodeError, ValueError, OSError) as error:
         raise FaultError(Fault.DAMAGED) from error
-
-
-def _write_header(out: BinaryIO, source: Source) -> None:
-    """Write the line of JSON."""
-    rate, channels = source.sample_rate, source.channels
-    header = {"sample_rate": rate, "channels": channels, "seconds": source.seconds}
-    out.write(json.dumps({**header, "coarse": source.coarse}).encode() + b"\n")
-    if not (_LOWEST_RATE <= rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
-        raise FaultError(Fault.HEADER)
 
 
 def main() -> int:

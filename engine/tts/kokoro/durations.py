@@ -122,17 +122,14 @@ def make_script(
         text += spoken + gap
         owners += [number] * len(spoken + gap)
         lasting += [0.0] * len(spoken + gap)
-        nuclei += [carries for each in spelt for carries in _syllable(each)] + [False] * len(gap)
+        for each in spelt:  # the first vowel carries its syllable: it can be two symbols ("iə")
+            vowel = next((place for place, symbol in enumerate(each) if symbol in _NUCLEI), None)
+            nuclei += [place == vowel for place in range(len(each))]
+        nuclei += [False] * len(gap)
         if pause and gap:
             lasting[ends[-1]] = pause
     carrying = np.array(nuclei, bool)
     return KokoroScript(text, tuple(owners), tuple(lasting), carrying, tuple(firsts), tuple(ends))
-
-
-def _syllable(spelt: str) -> list[bool]:
-    """Mark the symbol that carries a phone's syllable: a vowel can be two symbols ("iə")."""
-    vowel = next((place for place, symbol in enumerate(spelt) if symbol in _NUCLEI), None)
-    return [place == vowel for place in range(len(spelt))]
 
 
 def pauses_after(

@@ -13,6 +13,7 @@ import logging
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -115,8 +116,14 @@ def load_parts(file: Path) -> Parts:
     folder = file.parent / f"{_CUT}{cut_hash()}"
     try:
         with FileLock(file.parent / ".cut.lock"):
-            if parts := _usable_parts(folder, file):
-                return parts
+            if folder.is_dir():
+                with suppress(ModelError):
+                    parts = Parts(folder, file)
+                    if parts.fits_processor:
+                        return parts
+                log.warning(
+                    "Kokoro is cut again: damaged, or for another processor path=%s", folder
+                )
             _cut(file, folder)
     except OSError as error:
         raise ModelError(
@@ -128,21 +135,6 @@ def load_parts(file: Path) -> Parts:
     return Parts(folder, file)
 
 
-def _usable_parts(folder: Path, published: Path) -> Parts | None:
-    """Return the parts of an earlier cut; None if it is missing, damaged or another processor's."""
-    if not folder.is_dir():
-        return None
-    try:
-        parts = Parts(folder, published)
-    except ModelError as error:
-        log.warning("Kokoro is cut again, as its parts are damaged: %s", error.message)
-        return None
-    if not parts.fits_processor:
-        log.warning("Kokoro is cut again, for this processor path=%s", folder)
-        return None
-    return parts
-
-
 def _cut(file: Path, folder: Path) -> None:
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -152,7 +144,9 @@ def _cut(file: Path, folder: Path) -> None:
         )
     from engine.tts.kokoro.graph.cutting import cut  # loads onnx
 
-    for old in (folder, *file.parent.glob(f".{_CUT}*"), *_stale(file.parent)):
+    cuts = sorted(file.parent.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)
+    # Of those made by other versions of the code, a second installation may use the newest.
+    for old in (folder, *file.parent.glob(f".{_CUT}*"), *cuts[:-1]):
         if old.is_dir():
             shutil.rmtree(old)
     temporary = Path(tempfile.mkdtemp(dir=file.parent, prefix=f".{_CUT}"))
@@ -161,13 +155,6 @@ def _cut(file: Path, folder: Path) -> None:
         with part.open("rb") as written:
             os.fsync(written.fileno())
     temporary.replace(folder)
-
-
-def _stale(folder: Path) -> list[Path]:
-    """Return the cuts made by other versions of the code, except the newest, which a second
-    installation may use.
-    """
-    return sorted(folder.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)[:-1]
 
 
 @cache

@@ -79,13 +79,23 @@ def statistics(
     moved = b"" if shift is None else shift.tobytes()
     digest = hashlib.sha256(style.tobytes() + moved + making.encode()).hexdigest()[:16]
     file = kept_in / f"{digest}.safetensors"
-    tensors = _kept(file)
+    tensors: VoiceInputs | None = None
+    try:
+        with suppress(OSError):
+            os.utime(file)  # the least recently used are deleted
+        tensors = dict(load_file(str(file)))
+    except FileNotFoundError:
+        pass
+    except (OSError, SafetensorError):
+        log.warning("a voice's statistics are learnt again path=%s", file, exc_info=True)
     if tensors is None:
         tensors = _learn(parts, style, sentences, shift, accent=accent)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file, save(tensors))
-            _delete_oldest(kept_in)
+            files = sorted(kept_in.glob("*.safetensors"), key=lambda each: each.stat().st_mtime)
+            for old in files[:-_MOST]:  # least recently used: of mixtures and deleted voices
+                old.unlink(missing_ok=True)
         except OSError:  # it can be learnt again
             log.warning("a voice's statistics cannot be kept path=%s", file, exc_info=True)
     own_rate = float(tensors[PACE].item())
@@ -100,27 +110,6 @@ def _code_hash() -> str:
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
     return digest.hexdigest()
-
-
-def _delete_oldest(folder: Path) -> None:
-    """Delete the least recently used files. They belong to mixtures that were only tried, and to
-    deleted voices.
-    """
-    files = sorted(folder.glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-_MOST]:
-        file.unlink(missing_ok=True)
-
-
-def _kept(file: Path) -> VoiceInputs | None:
-    try:
-        with suppress(OSError):
-            os.utime(file)  # see _delete_oldest
-        return dict(load_file(str(file)))
-    except FileNotFoundError:
-        return None
-    except (OSError, SafetensorError):
-        log.warning("a voice's statistics are learnt again path=%s", file, exc_info=True)
-        return None
 
 
 def _learn(
@@ -170,10 +159,8 @@ def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
         means = [(each.frames, each.tensors[tensor["mean"]]) for each in answers]
         variances = [each.tensors[tensor["variance"]] for each in answers]
         mean = sum(count * each for count, each in means) / total
-        square = sum(
-            count * (variance + each**2)
-            for (count, each), variance in zip(means, variances, strict=True)
-        )
+        pairs = zip(means, variances, strict=True)
+        square = sum(count * (variance + each**2) for (count, each), variance in pairs)
         gain = answers[0].tensors[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
         factor = parts.tables.get(f"factor {name}", np.float32(1.0))
         inputs[f"gain {name}"] = gain * factor

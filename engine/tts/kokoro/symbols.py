@@ -145,7 +145,11 @@ def next_words(
         following = None if place + 1 == len(known) else known[place + 1]
         # Each word may get a mark, too, for the pause behind it.
         most = size + place + length(following.phones) + 4 if following else 0
-        ends = _mark(word, size, *(*texts[place : place + 3], "", "", "")[:3])
+        ends = word.mark
+        if not ends or ends == PAUSE:
+            near = (*texts[place : place + 3], "", "", "")[:3]
+            share = _CLAUSE if ends else division(*near)
+            ends = PAUSE if size > share * LONGEST else ""
         if most > MOST:
             ends = ends or PAUSE
         if voiced and ends:
@@ -155,13 +159,3 @@ def next_words(
     if all_known and voiced:
         return tuple(known), True
     return None
-
-
-def _mark(word: PhonedWord, size: int, *texts: str) -> str:
-    """Return the mark that ends a sentence of `size` symbols after this word; empty = the sentence
-    goes on. `texts`: the word and the next two.
-    """
-    if word.mark and word.mark != PAUSE:
-        return word.mark
-    share = _CLAUSE if word.mark else division(*texts)
-    return PAUSE if size > share * LONGEST else ""

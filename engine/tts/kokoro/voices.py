@@ -33,12 +33,12 @@ TAPS: Final = 320  # of the equaliser: 128 lose a fifth of its gain in likeness,
 SPREADS: Final = (0.7, 1.3)
 SLOWNESS: Final = (0.85, 1.2)
 _HIGHEST_HZ: Final = 600.0
-# Shape, minimum and maximum of a voice's tensors, by name.
+# Attribute of Delivery, shape, minimum and maximum of a voice's tensors, by name.
 _BOUNDS: Final = {
-    "pitch offset": ((1,), -4.0, 4.0),
-    "pitch spread": ((1,), *SPREADS),
-    "slowness": ((1,), *SLOWNESS),
-    "equaliser": ((TAPS,), -4.0, 4.0),
+    "pitch offset": ("offset", (1,), -4.0, 4.0),
+    "pitch spread": ("spread", (1,), *SPREADS),
+    "slowness": ("slowness", (1,), *SLOWNESS),
+    "equaliser": ("taps", (TAPS,), -4.0, 4.0),
 }
 
 NAME: Final = KOKORO
@@ -132,23 +132,25 @@ class Delivery:
         """Read the delivery from a voice's tensors; a missing tensor changes nothing. ValueError
         for a value out of bounds.
         """
-        found: list[Any] = []
-        for name, (shape, least, most) in _BOUNDS.items():
-            values = tensors.get(name)
-            if values is not None and not _is_within(values, shape, least, most):
+        found: dict[str, Any] = {}
+        for name, (field, shape, least, most) in _BOUNDS.items():
+            if name not in tensors:
+                continue
+            numbers = np.asarray(tensors[name], np.float32)  # as the bounds are compared
+            is_right = numbers.shape == shape and np.issubdtype(tensors[name].dtype, np.floating)
+            if not is_right or not np.all((numbers >= least) & (numbers <= most)):
                 raise ValueError(f"the {name} is out of bounds")
-            found.append(None if values is None else np.asarray(values, np.float32))
-        numbers = [None if each is None else float(each[0]) for each in found[:3]]
-        offset, spread, slowness = (
-            usual if each is None else each for each, usual in zip(numbers, (0, 1, 1), strict=True)
-        )
-        return cls(offset, spread, slowness, found[3])
+            found[field] = numbers if field == "taps" else float(numbers[0])
+        return cls(**found)
 
     def tensors(self) -> dict[str, Floats]:
         """Return the tensors that of_tensors() reads."""
-        values: list[Any] = [[self.offset], [self.spread], [self.slowness], self.taps]
-        named = zip(_BOUNDS, values, strict=True)
-        return {name: np.asarray(each, np.float32) for name, each in named if each is not None}
+        values = {name: getattr(self, field) for name, (field, *_) in _BOUNDS.items()}
+        return {
+            name: np.atleast_1d(np.asarray(each, np.float32))
+            for name, each in values.items()
+            if each is not None
+        }
 
     @classmethod
     def between(cls, parts: Sequence[tuple[Self, float]]) -> Self:
@@ -188,26 +190,13 @@ class Delivery:
 AS_IT_IS: Final = Delivery()
 
 
-def _is_within(
-    values: npt.NDArray[np.generic], shape: tuple[int, ...], least: float, most: float
-) -> bool:
-    if values.shape != shape or not np.issubdtype(values.dtype, np.floating):
-        return False
-    numbers = np.asarray(values, np.float32)  # as the bounds are compared, so they are within
-    return bool(np.all((numbers >= least) & (numbers <= most)))
-
-
-def _name(file: str) -> str:
-    return _RENAMED.get(file, file[3:].capitalize())
-
-
 def _about(file: str) -> Translatable:
     grade, how = _FILES[file]
     said = (_PEOPLE[file[:2]], how, _QUALITIES.get(grade[:1], ""))
     return joined((Translatable(each) for each in said if each), ", ")
 
 
-FILES: Final = {_name(file): file for file in _FILES}  # without ".bin", by name
+FILES: Final = {_RENAMED.get(each, each[3:].capitalize()): each for each in _FILES}
 NAMES: Final = tuple(FILES)
 ABOUT: Final = {name: _about(file) for name, file in FILES.items()}
 LANGUAGES: Final = {  # of those that do not speak English
@@ -221,9 +210,7 @@ def fetched(folder: Path) -> tuple[str, ...]:
     languages than English.
     """
     return tuple(
-        name
-        for name, file in FILES.items()
-        if name not in LANGUAGES or (folder / f"{file}.bin").is_file()
+        name for name in NAMES if name not in LANGUAGES or (folder / f"{FILES[name]}.bin").is_file()
     )
 
 

@@ -7,47 +7,19 @@ window. So windows of any size join without a seam.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
-from engine.tts.kokoro.durations import Frames, KokoroScript, make_script
+from engine.tts.kokoro.durations import Frames, make_script
 from engine.tts.kokoro.parts import EncodedText, Floats, Parts, VoiceInputs
-from engine.tts.kokoro.plan import EARLY, Plan
+from engine.tts.kokoro.plan import NaturalSpeech, Plan
 from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
 from engine.tts.kokoro.symbols import ids
 
 _FADE: Final = 120  # samples at both sides of a silence, and at the end
-
-
-@dataclass(frozen=True)
-class NaturalSpeech:
-    """A planned sentence: features [T, C], pitch in Hz and energy [2 T], and the `frames` of its
-    symbols and both edges. windows.render() makes samples of it.
-    """
-
-    script: KokoroScript
-    encoded: EncodedText
-    frames: Frames
-    features: Floats
-    pitch: Floats
-    energy: Floats
-    curves: Floats
-    turns: npt.NDArray[np.float64]
-
-    @property
-    def edges(self) -> Frames:
-        """Frames at which the symbols' sounds begin, and the end of the last one."""
-        return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
-
-    def with_curves(self, parts: Parts, pitch: Floats, energy: Floats) -> Self:
-        """Return the same sounds with another pitch and energy."""
-        source = parts.source
-        curves, turns = source.curves(pitch, energy), source.turns(pitch)
-        return replace(self, pitch=pitch, energy=energy, curves=curves, turns=turns)
 
 
 def plan_natural(
@@ -63,7 +35,8 @@ def plan_natural(
     """
     script = make_script(words, [0.0] * len(words), closed=True, accent=accent)
     encoded = parts.encode(ids(script.text), style)
-    frames = (frames_of or _rounded)(encoded)
+    natural = np.maximum(1, np.round(encoded.natural)).astype(np.int64)
+    frames = frames_of(encoded) if frames_of else natural
     features, pitch, energy = parts.features(encoded, style, frames)
     curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
     return NaturalSpeech(script, encoded, frames, features, pitch, energy, curves, turns)
@@ -76,12 +49,8 @@ def phoned(espeak: Espeak, text: str) -> list[PhonedWord]:
     return [*words, *phonemizer.finish()]
 
 
-def _rounded(encoded: EncodedText) -> Frames:
-    return np.maximum(1, np.round(encoded.natural)).astype(np.int64)
-
-
 def render(
-    parts: Parts, voice_inputs: VoiceInputs, plan: Plan | NaturalSpeech, first: int, last: int
+    parts: Parts, voice_inputs: VoiceInputs, plan: NaturalSpeech, first: int, last: int
 ) -> Floats:
     """Return the samples [FRAME * (last - first)] of the frames from `first` to `last`."""
     total = len(plan.features)
