@@ -17,7 +17,7 @@ from typing import Final
 from engine.asr.sphinx.english import pronunciations
 from engine.errors import ModelError
 from engine.languages import ENGLISH, SPOKEN
-from engine.text.names import Name, Names
+from engine.text.names.entries import Names
 from engine.text.phonemes import Espeak
 from engine.text.pronunciation.respelling import in_english, said_words, split_phones
 
@@ -62,15 +62,13 @@ class HeardNames:
         self._english = language == ENGLISH
         self._by_skeleton: dict[str, list[_Sound]] = defaultdict(list)
         for name in names:
-            if name.language in ("", language):
-                self._add(name)
-
-    def _add(self, name: Name) -> None:
-        phones = "".join(self._said(word) for word in said_words(name.said, name.language))
-        sound = _Sound(name.written, phones or self._sounds(name.written))
-        if len(sound.phones) >= _FEWEST_PHONES:
-            for skeleton in _near_skeletons(sound.phones):
-                self._by_skeleton[skeleton].append(sound)
+            if name.language not in ("", language):
+                continue
+            phones = "".join(self._said(word) for word in said_words(name.said, name.language))
+            sound = _Sound(name.written, phones or self._sounds(name.written))
+            if len(sound.phones) >= _FEWEST_PHONES:
+                for skeleton in _near_skeletons(sound.phones):
+                    self._by_skeleton[skeleton].append(sound)
 
     def _said(self, word: str) -> str:
         letters, phones = split_phones(word)
@@ -201,14 +199,9 @@ def _folded(phones: str) -> str:
     )
 
 
-def _skeleton(phones: str) -> str:
-    """Return the classes of the consonants."""
-    return "".join(_CLASSES[each] for each in phones if each in _CLASSES)
-
-
 def _near_skeletons(phones: str) -> set[str]:
-    """Return the skeleton and those with one consonant less."""
-    own = _skeleton(phones)
+    """Return the skeleton, the classes of the consonants, and those with one consonant less."""
+    own = "".join(_CLASSES[each] for each in phones if each in _CLASSES)
     return {own, *(own[:place] + own[place + 1 :] for place in range(len(own)))}
 
 

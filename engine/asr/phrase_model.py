@@ -66,8 +66,9 @@ class PhraseModel:
         followers = self._followers.get(history)
         if followers is None:
             return self.log10(word, history[1:])
-        if word in followers:
-            return math.log10(self._probability(word, history))
+        if word in followers:  # it did follow this history
+            taken = self._taken(history)
+            return math.log10((followers[word] - taken) / self._totals[history])
         if not history:
             return IMPOSSIBLE
         return self._back_off(history) + self.log10(word, history[1:])
@@ -80,10 +81,6 @@ class PhraseModel:
         """Return whether a phrase has this word after the two words before it."""
         history = tuple(sentence[max(0, place - ORDER + 1) : place])
         return sentence[place] in self._followers.get(history, ())
-
-    def _probability(self, word: str, history: History) -> float:
-        """Return the probability of a word that did follow this history."""
-        return (self._followers[history][word] - self._taken(history)) / self._totals[history]
 
     def _taken(self, history: History) -> float:
         """Return the discount of each count after `history`; 0 if every word was seen there."""

@@ -22,7 +22,12 @@ _Curve = npt.NDArray[np.complex128]
 
 def loudness(pcm: Pcm, sample_rate: int) -> float:
     """Return the loudness of one channel, in LUFS; -inf for silence or less than a block."""
-    powers = _block_powers(_apply_filters(pcm, sample_rate), sample_rate)
+    # Both filters are applied in the frequency domain: numpy has no recursive ones.
+    size = 1 << (len(pcm) + int(_TAIL_S * sample_rate) - 1).bit_length()
+    turn = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
+    curve = _shelf(turn, sample_rate) * _high_pass(turn, sample_rate)
+    weighted = np.fft.irfft(np.fft.rfft(pcm.astype(np.float64), size) * curve, size)
+    powers = _block_powers(weighted[: len(pcm)], sample_rate)
     heard = powers[_lufs(powers) >= QUIET_LUFS]
     if not len(heard):
         return float("-inf")
@@ -60,16 +65,6 @@ def _block_powers(weighted: npt.NDArray[np.float64], sample_rate: int) -> npt.ND
     )
     powers: npt.NDArray[np.float64] = (sums[last] - sums[first]) / (BLOCK_S * sample_rate)
     return powers
-
-
-def _apply_filters(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
-    """Apply both filters, in the frequency domain: numpy has no recursive ones."""
-    size = 1 << (len(pcm) + int(_TAIL_S * sample_rate) - 1).bit_length()
-    turn = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
-    curve = _shelf(turn, sample_rate) * _high_pass(turn, sample_rate)
-    spectrum = np.fft.rfft(pcm.astype(np.float64), size)
-    weighted: npt.NDArray[np.float64] = np.fft.irfft(spectrum * curve, size)
-    return weighted[: len(pcm)]
 
 
 def _shelf(turn: _Curve, sample_rate: int) -> _Curve:

@@ -25,33 +25,18 @@ class Resampler:
     """
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
-        if from_rate <= 0 or to_rate <= 0:
-            raise ValueError(f"rates must be positive, got {from_rate} and {to_rate}")
         self._stream = None
         if from_rate != to_rate:
             self._stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="float32", quality="HQ")
-        self._ended = False
 
     def push(self, pcm: Pcm) -> Pcm:
         """Append samples and return those that are ready, maybe none. Not after end()."""
-        if self._ended:
-            raise ValueError("the stream has ended; a new one needs a new Resampler")
-        if self._stream is None:
-            return pcm
-        return self._chunk(pcm, last=False)
+        return pcm if self._stream is None else self._stream.resample_chunk(pcm)
 
     def end(self) -> Pcm:
-        """Return the samples still held back."""
-        if self._ended or self._stream is None:
-            self._ended = True
-            return _EMPTY
-        self._ended = True
-        return self._chunk(_EMPTY, last=True)
-
-    def _chunk(self, pcm: Pcm, *, last: bool) -> Pcm:
-        assert self._stream is not None
-        samples: Pcm = self._stream.resample_chunk(pcm, last=last)
-        return samples
+        """Return the samples still held back. The stream is over."""
+        stream, self._stream = self._stream, None
+        return _EMPTY if stream is None else stream.resample_chunk(_EMPTY, last=True)
 
 
 def level_db(pcm: Pcm) -> float:

@@ -74,11 +74,7 @@ class Vad:
         tails = windows[:, -CONTEXT:]
         context = np.concatenate([self._context[None], tails[:-1]])  # [N, 64]
         self._context = tails[-1].copy()
-        inputs = {
-            "input": np.concatenate([context, windows], axis=1),
-            "h": self._h,
-            "c": self._c,
-        }
+        inputs = {"input": np.concatenate([context, windows], 1), "h": self._h, "c": self._c}
         speech, self._h, self._c = self._session.run(None, inputs)
         probabilities = [float(probability) for probability in speech.reshape(-1)]
         for probability in probabilities:
@@ -88,39 +84,28 @@ class Vad:
         return probabilities
 
 
-# `sample` is the position; `at` the same moment in seconds, if a clock runs with the samples.
-
-
 @dataclass(frozen=True)
-class SpeechStarted:
+class _Moment:
+    """`sample`: its position; `at`: the same in seconds, if a clock runs with the samples."""
+
+    sample: int
+    at: float = 0.0
+
+
+class SpeechStarted(_Moment):
     """Speech began; reported once the shortest speech has passed."""
 
-    sample: int
-    at: float = 0.0
 
-
-@dataclass(frozen=True)
-class SpeechEnded:
+class SpeechEnded(_Moment):
     """Speech ended; reported once the end silence has passed."""
 
-    sample: int
-    at: float = 0.0
 
-
-@dataclass(frozen=True)
-class SpeechPaused:
+class SpeechPaused(_Moment):
     """Speech paused, long enough that it may be over."""
 
-    sample: int
-    at: float = 0.0
 
-
-@dataclass(frozen=True)
-class SpeechResumed:
+class SpeechResumed(_Moment):
     """Speech continues after a reported pause."""
-
-    sample: int
-    at: float = 0.0
 
 
 SpeechEvent = SpeechStarted | SpeechPaused | SpeechResumed | SpeechEnded
@@ -160,22 +145,17 @@ class Endpointer:
     def reset(self) -> None:
         """Return to silence; the next window is the first."""
         self._windows = 0  # processed so far
-        self._speaking = False
+        self.speaking = False  # speech has started and not ended
         self._first: int | None = None  # first window of an uncertain start; None = no start
         self._voiced = 0  # windows at or above threshold since then
         self._silent_from: int | None = None  # None = the last window was speech
         self._paused = False  # that silence was reported as a pause
 
-    @property
-    def speaking(self) -> bool:
-        """Whether speech has started and not ended."""
-        return self._speaking
-
     def push(self, probabilities: Iterable[float]) -> list[SpeechEvent]:
         """Process the next windows; return events in order."""
         events: list[SpeechEvent] = []
         for probability in probabilities:
-            event = self._ending(probability) if self._speaking else self._beginning(probability)
+            event = self._ending(probability) if self.speaking else self._beginning(probability)
             self._windows += 1
             if event is not None:
                 events.append(event)
@@ -183,10 +163,10 @@ class Endpointer:
 
     def finish(self) -> SpeechEnded | None:
         """End the audio: return the end of speech that is still open, or None."""
-        if not self._speaking:
+        if not self.speaking:
             return None
         end = self._windows if self._silent_from is None else self._silent_from
-        self._speaking = self._paused = False
+        self.speaking = self._paused = False
         self._silent_from = None
         return SpeechEnded(end * WINDOW)
 
@@ -202,7 +182,7 @@ class Endpointer:
         if self._voiced * WINDOW_MS < self.minimum_speech_ms:
             return None
         started = SpeechStarted(self._first * WINDOW)
-        self._speaking, self._first, self._voiced, self._silent_from = True, None, 0, None
+        self.speaking, self._first, self._voiced, self._silent_from = True, None, 0, None
         return started
 
     def _ending(self, probability: float) -> SpeechEvent | None:
@@ -215,7 +195,7 @@ class Endpointer:
         silence_ms = (self._windows + 1 - self._silent_from) * WINDOW_MS
         if silence_ms >= self.end_silence_ms:
             ended = SpeechEnded(self._silent_from * WINDOW)
-            self._speaking, self._silent_from, self._paused = False, None, False
+            self.speaking, self._silent_from, self._paused = False, None, False
             return ended
         if self._paused or self.pause_ms is None or silence_ms < self.pause_ms:
             return None

@@ -124,18 +124,10 @@ def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) 
             )
         found[name] = number
     marks = {mark: table[mark] for mark in MARKS if mark in table}
-    special = SpecialPhones(
-        silence=found["sil"],
-        unknown=found["unk"],
-        bos=found["bos"],
-        eos=found["eos"],
-        prompt_end=found["eop"],
-        marks=marks,
-    )
-    return PhoneTable(table, special)
+    return PhoneTable(table, SpecialPhones(*found.values(), marks))
 
 
-# Names of special ids in tables and settings.
+# Names of special ids in tables and settings, in the order of SpecialPhones.
 _NAMES: Final = {"sil": SILENCE, "unk": UNKNOWN, "bos": BOS, "eos": EOS, "eop": UNKNOWN}
 
 

@@ -4,7 +4,6 @@ Invariant: importing this module, or reading a catalogue, loads no synthesiser a
 catalogue comes from a few small files.
 """
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
@@ -25,10 +24,11 @@ from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
 from engine.tts.kokoro import voices as kokoro
 from engine.tts.llmvox.published import paths as llmvox
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
+from engine.tts.packs import CONFIG_FILE, LARGEST_CONFIG, VOICES_FOLDER, edition_of
 from engine.tts.voices import ABOUT
 from engine.tts.voxtream.files import paths
 from engine.tts.voxtream.files.paths import PUBLISHED
+from engine.typed_values import read_json
 
 Load = Callable[[SpeechSettings, Progress], TtsModel]
 
@@ -42,7 +42,6 @@ _STARTER: Final = {
     "Anton": mark("deep man"), "Bruno": mark("deep man"), "Clara": mark("woman"),
     "Dario": mark("man"), "Edda": mark("woman"), "Fanny": mark("woman"),
 }  # fmt: skip
-_LARGEST_CONFIG: Final = 1_000_000  # bytes
 
 
 def _load_of(module: str, function: str = "load") -> Load:
@@ -187,8 +186,7 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
 def _of_pack(folder: Path) -> VoiceCatalogue:
     files = voices.saved_voices(folder / VOICES_FOLDER)
     try:
-        with (folder / CONFIG_FILE).open("rb") as file:
-            name = json.loads(file.read(_LARGEST_CONFIG))["name"]
+        name = read_json(folder / CONFIG_FILE, LARGEST_CONFIG)["name"]
         edition = edition_of(folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
@@ -200,8 +198,7 @@ def _of_pack(folder: Path) -> VoiceCatalogue:
     if not files:
         raise ModelError("The voice pack {folder} holds no voice.", hint=REINSTALL, folder=folder)
     names = tuple(file.name for file in files)
-    about = _about_starter(name, names)
-    return VoiceCatalogue(f"{name} {edition}", names, about=about)
+    return VoiceCatalogue(f"{name} {edition}", names, about=_about_starter(name, names))
 
 
 def _about_starter(voice_model: str, names: tuple[str, ...]) -> dict[str, str]:

@@ -17,6 +17,7 @@ import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from engine.asr.base import SAMPLE_RATE
@@ -109,14 +110,13 @@ class SphinxDecoder:
         """
         self.phrases = phrases
         self._any_english = any_english or not phrases.size
-        self._open: Searches | None = None  # None = not loaded (yet)
         self._phrase_searches = _phrase_searches(phrases) if phrases.size else self._any
         self._mean = self._phrase_searches.usual_mean  # of the last utterance with words
 
     def begin(self) -> None:
         """Start the streaming pass."""
         if self._any_english:
-            self._load_english()
+            _ = self._any  # loaded now
         self._phrase_searches.start(STREAMING, self._mean)
 
     def feed(self, pcm: Pcm) -> None:
@@ -148,8 +148,7 @@ class SphinxDecoder:
                 return None
             if not phrase.words:
                 return Guess("", 0.0)
-            certain = sure(phrase)
-            if certain is not None:
+            if certain := sure(phrase):
                 return self._remember(mean, certain)
         mean = self._any.mean(speech, self._mean)
         free = self._search(self._any, OPEN, mean, speech, wanted)
@@ -186,18 +185,20 @@ class SphinxDecoder:
         mean = self._phrase_searches.mean(pcm, self._mean)
         return self._search(self._phrase_searches, PHRASES, mean, pcm, wanted)
 
-    @property
+    @cached_property
     def _any(self) -> Searches:
-        assert self._any_english, "loaded with any_english"
-        return self._load_english()
-
-    def _load_english(self) -> Searches:
-        """Load when speech begins; that takes half a second. Loading at start would take a tenth of
-        the start time, and 90 MB that may never be used.
+        """All of English, loaded when speech begins; that takes half a second. Loading at start
+        would take a tenth of the start time, and 90 MB that may never be used.
         """
-        if self._open is None:
-            self._open = _any_english(streaming=not self.phrases.size)
-        return self._open
+        assert self._any_english, "loaded with any_english"
+        with tempfile.TemporaryDirectory() as folder:
+            dictionary = Path(folder, "english.dict")
+            write_known(dictionary)
+            searches = Searches(dictionary)
+        searches.add_model(OPEN, trigrams())
+        if not self.phrases.size:
+            searches.add_model(STREAMING, trigrams())
+        return searches
 
     def _short(self, clip: Clip) -> Pcm | None:
         """Return the speech if it is hardly longer than a word or two, otherwise None."""
@@ -253,15 +254,3 @@ def _phrase_searches(phrases: PhraseModel) -> Searches:
         searches.add_file(STREAMING, model)
         searches.add_grammar(OVERLAPS, transitions())  # few words need no second pass
     return searches
-
-
-def _any_english(*, streaming: bool) -> Searches:
-    """Return a decoder of every word; with `streaming` also for the text so far."""
-    with tempfile.TemporaryDirectory() as folder:
-        dictionary = Path(folder, "english.dict")
-        write_known(dictionary)
-        any_english = Searches(dictionary)
-    any_english.add_model(OPEN, trigrams())
-    if streaming:
-        any_english.add_model(STREAMING, trigrams())
-    return any_english

@@ -61,7 +61,7 @@ class Searches:
         """Load the dictionary of this file, which contains ANY_WORD; None = the complete one.
         ModelError if pocketsphinx or its model is missing.
         """
-        self._sphinx = _new_sphinx(dictionary)
+        self._sphinx = new_sphinx(dictionary, maxhmmpf=MAX_STATES)
         self.add_grammar(MEAN, [(0, 1, 1.0, ANY_WORD)])
         self.usual_mean = str(self._sphinx.get_cmn())
 
@@ -159,7 +159,10 @@ def failure(error: RuntimeError) -> RecogniserError:
     )
 
 
-def _new_sphinx(dictionary: Path | None) -> Any:
+def new_sphinx(dictionary: Path | None, **options: Any) -> Any:
+    """Return a pocketsphinx.Decoder with a dictionary (None = the complete one). ModelError if
+    pocketsphinx or its model is missing.
+    """
     try:
         import pocketsphinx
 
@@ -167,9 +170,9 @@ def _new_sphinx(dictionary: Path | None) -> Any:
         return pocketsphinx.Decoder(
             lm=None,
             loglevel="FATAL",
-            maxhmmpf=MAX_STATES,
             hmm=native_path(f"{english}/en-us"),
             dict=native_path(dictionary or f"{english}/cmudict-en-us.dict"),
+            **options,
         )
     except (ImportError, RuntimeError, ValueError) as error:
         raise incomplete(error) from error

@@ -191,9 +191,8 @@ class TrainedSpotter:
         ago = self._keyphrase.push(pcm)
         if ago is not None:
             self._proposed = ago
-        if self._proposed < TOGETHER * HOP and self._confirmed < TOGETHER:
-            return self._proposed
-        return None
+        together = self._proposed < TOGETHER * HOP and self._confirmed < TOGETHER
+        return self._proposed if together else None
 
     def reset(self) -> None:
         self._embedding.reset()

@@ -89,20 +89,14 @@ def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
     language = credible[-1].language
     text = credible[0].text
     for before, after in pairwise(credible):
-        text = (
-            _continued(text, after.text, lowers=lowers)
-            if before.goes_on
-            else f"{text} {after.text}"
-        )
+        rest = after.text
+        if before.goes_on:  # Whisper ends every piece with a full stop, begins it with a capital
+            begun, rest = _STOP_AT_END.sub("", text), rest.lstrip(".\u2026 ")
+            if begun != text and lowers and _CAPITAL.match(rest):
+                rest = rest[0].lower() + rest[1:]
+            text = begun
+        text = f"{text} {rest}"
     return Belief(text, sure / letters, language)
-
-
-def _continued(text: str, rest: str, *, lowers: bool) -> str:
-    """Join a sentence: Whisper ends every piece with a full stop and begins it with a capital."""
-    begun, rest = _STOP_AT_END.sub("", text), rest.lstrip(".\u2026 ")
-    if begun != text and lowers and _CAPITAL.match(rest):
-        rest = rest[0].lower() + rest[1:]
-    return f"{begun} {rest}"
 
 
 def _passes(segment: Segment, gates: Gates) -> bool:

@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -200,7 +200,13 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
     rtmixer = importlib.import_module("rtmixer")
     fault: Exception | None = None
     for channels in counts:
-        rate = _rate(library, device, direction, channels)
+        rate = int(device["default_samplerate"])
+        if device["host"] == "ALSA":
+            with suppress(library.PortAudioError):
+                getattr(library, direction.check)(
+                    device["index"], channels=channels, dtype="float32", samplerate=_SERVER_RATE
+                )
+                rate = _SERVER_RATE
         try:
             stream = getattr(rtmixer, direction.stream)(
                 device=device["index"],
@@ -275,19 +281,6 @@ def _find(library: Any, name: str, direction: _Direction) -> dict[str, Any]:
     candidates += [api[direction.default] for api in library.query_hostapis()]
     usable = [offered[index] for index in candidates if index in offered]
     return usable[0] if usable else next(iter(offered.values()))
-
-
-def _rate(library: Any, device: dict[str, Any], direction: _Direction, channels: int) -> int:
-    own = int(device["default_samplerate"])
-    if device["host"] != "ALSA":
-        return own
-    try:
-        getattr(library, direction.check)(
-            device["index"], channels=channels, dtype="float32", samplerate=_SERVER_RATE
-        )
-    except library.PortAudioError:
-        return own
-    return _SERVER_RATE
 
 
 def _no_device_hint() -> str:

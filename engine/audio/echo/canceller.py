@@ -161,19 +161,15 @@ class DoubleTalk:
         summed = np.add.reduceat(power[:, : self._edges[-1]], self._edges[:-1], axis=1)
         residual, echo = summed / np.diff(self._edges)
         self._echo = np.maximum(np.maximum(echo, self._echo * _ECHO_KEEP), _TINY)
-        surprise = self._surprise_db(residual, self._echo + _SPREAD * float(np.mean(self._echo)))
-        self._recent = np.vstack((self._recent[1:], surprise))
-        broad = float(np.mean(surprise[:_BROAD]))
-        self._in_a_row = self._in_a_row + 1 if broad > _SURE_DB else 0
-
-    def _surprise_db(self, residual: Bands, echo: Bands) -> Bands:
-        """Return by how much this block's residual exceeds the expected one in each band."""
+        echo = self._echo + _SPREAD * float(np.mean(self._echo))
         noise = self._noise.push(residual)
         expected = echo * 10 ** ((self._share_db + _MARGIN_DB) / 10) + _NOISE_BIAS * noise
         above_db = 10 * np.log10(residual / (expected + _TINY) + _TINY)
         self._adapt(residual, echo, noise)
-        surprise: Bands = np.clip(above_db, _LEAST_DB, _MOST_DB)
-        return surprise
+        surprise: Bands = np.clip(above_db, _LEAST_DB, _MOST_DB)  # of this block in each band
+        self._recent = np.vstack((self._recent[1:], surprise))
+        broad = float(np.mean(surprise[:_BROAD]))
+        self._in_a_row = self._in_a_row + 1 if broad > _SURE_DB else 0
 
     def _adapt(self, residual: Bands, echo: Bands, noise: Bands) -> None:
         """Move the usual share of each band whose echo is above the noise. Also during speech;

@@ -69,11 +69,15 @@ class PlayedLine:
         """
         moved = 0
         if len(played.pcm):
+            length = len(played.pcm) * self._line_rate / played.sample_rate
             if self._resampler is None or played.sample_rate != self._rate:
-                self._begin(played, now)
-            assert self._resampler is not None
+                self._rate = played.sample_rate
+                self._resampler = Resampler(self._rate, self._line_rate)
+                self._reached = now - length
+                self._fill(int(self._reached))
+                self._reached = max(self._reached, self.end)
             self._append(self._resampler.push(played.pcm))
-            self._reached += len(played.pcm) * self._line_rate / self._rate
+            self._reached += length
             moved = self._keep_step(now)
         if self._resampler is not None and not played.more:
             self._append(self._resampler.end())
@@ -87,9 +91,8 @@ class PlayedLine:
         return self._resampler is None or self.end >= position or late
 
     def sounds_at(self, position: int) -> bool:
-        return (
-            self._resampler is not None or position < self._silent_from + TAIL_S * self._line_rate
-        )
+        is_tail = position < self._silent_from + TAIL_S * self._line_rate
+        return self._resampler is not None or is_tail
 
     def take(self, position: int, samples: int) -> Pcm:
         """Return the samples from `position`, with silence where nothing was played."""
@@ -108,28 +111,19 @@ class PlayedLine:
             return self.take(whole, samples)
         at = np.arange(-REACH + 1, REACH + 1) - part
         kernel = (np.sinc(at) * np.cos(np.pi * at / (2 * REACH)) ** 2).astype(np.float32)
-        return np.convolve(
-            self.take(whole - REACH + 1, samples + 2 * REACH - 1), kernel[::-1], "valid"
-        )
+        around = self.take(whole - REACH + 1, samples + 2 * REACH - 1)
+        return np.convolve(around, kernel[::-1], "valid")
 
     def forget(self, before: int) -> None:
         count = min(max(0, before - self._start), len(self._pcm))
-        self._pcm = self._pcm[count:]
-        self._start = (
-            max(self._start + count, before) if not len(self._pcm) else self._start + count
-        )
+        self._pcm, self._start = self._pcm[count:], self._start + count
+        if not len(self._pcm):
+            self._start = max(self._start, before)
 
     @property
     def end(self) -> int:
         """Position after the last sample."""
         return self._start + len(self._pcm)
-
-    def _begin(self, played: Played, now: int) -> None:
-        self._rate = played.sample_rate
-        self._resampler = Resampler(self._rate, self._line_rate)
-        self._reached = now - len(played.pcm) * self._line_rate / self._rate
-        self._fill(int(self._reached))
-        self._reached = max(self._reached, self.end)
 
     def _keep_step(self, now: int) -> int:
         """Move the line if the clocks of loudspeaker and microphone have diverged."""
@@ -146,8 +140,7 @@ class PlayedLine:
 
     def _fill(self, position: int) -> None:
         """Append silence up to `position`."""
-        if position > self.end:
-            self._append(np.zeros(position - self.end, np.float32))
+        self._append(np.zeros(max(0, position - self.end), np.float32))
 
 
 class DelayEstimator:
@@ -189,9 +182,8 @@ class DelayEstimator:
         if float(np.sqrt(np.mean(np.square(self._played)))) < _QUIET:
             return
         self._comparisons += 1
-        cross = np.fft.rfft(self._heard)[self._band] * np.conj(
-            np.fft.rfft(self._played)[self._band]
-        )
+        heard, played = (np.fft.rfft(x)[self._band] for x in (self._heard, self._played))
+        cross = heard * np.conj(played)
         self._phases = _KEEP * self._phases + cross / (np.abs(cross) + 1e-12)
         spectrum = np.zeros(_WINDOW // 2 + 1, np.complex128)
         spectrum[self._band] = self._phases
@@ -242,7 +234,7 @@ class NearEnd:
 
     def __init__(self, canceller: EchoCanceller, microphone_rate: int) -> None:
         self._canceller = canceller
-        self._rate = microphone_rate
+        self.microphone_rate = microphone_rate  # Hz
         self._resampler = Resampler(microphone_rate, SAMPLE_RATE)
         self._arrived = 0  # samples of the microphone, at its own rate
         self._heard: Pcm = _EMPTY  # not yet returned
@@ -255,11 +247,6 @@ class NearEnd:
         self._ahead = 0  # samples by which its echo comes later still
         self._answers = 0  # estimates that were used
         self._sounded = 0  # samples with an echo since the canceller's reset
-
-    @property
-    def microphone_rate(self) -> int:
-        """Hz"""
-        return self._rate
 
     @property
     def settled(self) -> bool:
@@ -280,9 +267,13 @@ class NearEnd:
     def push(self, heard: Pcm, played: Played) -> Pcm:
         """Append samples since the last call; return the user's finished samples, at 16 kHz."""
         self._arrived += len(heard)
-        now = self._arrived * SAMPLE_RATE // self._rate
-        if self._canceller.cancels:
-            self._shift(self._played.push(played, now))
+        now = self._arrived * SAMPLE_RATE // self.microphone_rate
+        earlier = self._played.push(played, now) if self._canceller.cancels else 0
+        if earlier:  # all played samples were moved
+            self._estimator.shift(earlier)
+            if self._lag is not None:
+                lag = self._lag + earlier
+                self._lag = lag if lag >= REACH else float(max(0, int(lag)))
         self._heard = np.concatenate((self._heard, self._resampler.push(heard)))
         if not self.sounding and not self._canceller.improves:
             return self._pass(len(self._heard))
@@ -322,12 +313,3 @@ class NearEnd:
                 self._drift.correct(delay - self._ahead - self._lag)
             self._lag = max(float(REACH), self._lag + self._drift.step())
         self._answers = self._estimator.answers
-
-    def _shift(self, earlier: int) -> None:
-        """Continue after all played samples were moved `earlier`."""
-        if not earlier:
-            return
-        self._estimator.shift(earlier)
-        if self._lag is not None:
-            lag = self._lag + earlier
-            self._lag = lag if lag >= REACH else float(max(0, int(lag)))

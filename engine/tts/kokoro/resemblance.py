@@ -66,7 +66,8 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
     """
     recording = recordings.read(pcm, sample_rate)
     target = measure(recording.speech, sample_rate, recording.speaker(encoder()))
-    measures = measures_of(voices)
+    known = load_file(str(resource(*MEASURES)))
+    measures = np.stack([known[style_hash(voice)] for voice in voices]).astype(np.float64)
     about = {**recording.about, "making": MAKING}
 
     def blend_by(weights: Sequence[float]) -> Voice:
@@ -77,12 +78,6 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
     halves = [style_of(timbre)[0, :TIMBRE], style_of(prosody)[0, TIMBRE:]]
     about = {**prosody.metadata, NEAREST: timbre.metadata[NEAREST]}
     return replace(prosody, tensors={STYLE: np.concatenate(halves)}, metadata=about)
-
-
-def measures_of(voices: Sequence[Voice]) -> Numbers:
-    """Load the measures of the stock voices [N, K] from the file that ships."""
-    known = load_file(str(resource(*MEASURES)))
-    return np.stack([known[style_hash(voice)] for voice in voices]).astype(np.float64)
 
 
 def style_hash(voice: Voice) -> str:
@@ -181,11 +176,8 @@ def equaliser(clip: Pcm, said: Pcm) -> Floats:
         levels.append(np.log(loud / loud.sum() + 1e-7) / 2)
     gains = np.where(middles < bandwidth(clip), levels[0] - levels[1], 0.0)
     gains = np.clip(gains, -_MOST_GAIN, _MOST_GAIN)
-    return _filter_of(np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains))
-
-
-def _filter_of(gains: Numbers) -> Floats:
-    """Return taps of minimum phase with these gains [_FFT / 2 + 1], logarithms of amplitude."""
+    gains = np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains)
+    # Taps of minimum phase with these gains, logarithms of amplitude.
     cepstrum = np.fft.irfft(gains)
     cepstrum[1 : _FFT // 2] *= 2
     cepstrum[_FFT // 2 + 1 :] = 0

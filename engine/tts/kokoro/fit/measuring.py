@@ -173,8 +173,10 @@ def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
     kHz.
     """
     # Without the silence at the ends, which would be the cheapest place of a word before a pause.
-    (ours, our_first), (theirs, their_first) = (_speech(pcm) for pcm in (said, clip))
-    distances = _distances(cepstra(ours), cepstra(theirs))
+    ours, our_first, theirs, their_first = (*_speech(said), *_speech(clip))
+    one, other = cepstra(ours), cepstra(theirs)
+    squares = (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T
+    distances = np.sqrt(np.maximum(0, squares) / one.shape[1])
     path, distance = _warp(distances)
     turned = (np.roll(distances, round(share * len(distances)), 0) for share in _TURNS)
     distance -= float(np.mean([_warp(each)[1] for each in turned]))
@@ -208,11 +210,6 @@ def cepstra(pcm: Pcm) -> Numbers:
     rows[:, 0] *= _LEVEL_WEIGHT
     slopes = np.gradient(rows, axis=0)
     return np.hstack([rows, _SLOPE_WEIGHT * slopes / (slopes.std(0) + 1e-3)])
-
-
-def _distances(one: Numbers, other: Numbers) -> Numbers:
-    squares = (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T
-    return np.asarray(np.sqrt(np.maximum(0, squares) / one.shape[1]))
 
 
 def _warp(cost: Numbers) -> tuple[npt.NDArray[np.int64], float]:

@@ -147,7 +147,9 @@ class DecoderGraph:
         around the wanted frames before and after the block.
         """
         pairs = [[f"{path}/convs{half}.{number}/Conv" for half in (1, 2)] for number in range(3)]
-        sees = [sum(self._sees(name) for name in pair) for pair in pairs]
+        convs = [[self._published.convolution(ROOT + name) for name in pair] for pair in pairs]
+        # Rows that the convolutions of each pair see on each side.
+        sees = [sum(c.dilation * (c.weight.shape[2] // 2) for c in pair) for pair in convs]
         for number, (first, second) in enumerate(pairs):
             needed = left + sum(sees[number:])
             x, around = self._crop(x, rows, around, needed), needed
@@ -156,11 +158,6 @@ class DecoderGraph:
             main = self._convolution(second, self._snake(path, f"2.{number}", main))
             x = self._add("Add", main, x)
         return self._crop(x, rows, around, left)
-
-    def _sees(self, name: str) -> int:
-        """Return the number of rows that a convolution sees on each side."""
-        conv = self._published.convolution(ROOT + name)
-        return conv.dilation * (int(conv.weight.shape[2]) // 2)
 
     def _snake(self, path: str, part: str, x: str) -> str:
         """Add the activation y + sin(a y)^2 / a, where y is a norm of x. With w = a y / pi, whose
@@ -274,10 +271,10 @@ class DecoderGraph:
         number = self.crops.setdefault((rows, around, left), len(self.crops))
         return self._slice(x, f"crop {2 * number}", f"crop {2 * number + 1}")
 
-    def _split(self, x: str, count: int, width: int, axis: int = 2) -> list[str]:
+    def _split(self, x: str, count: int, width: int) -> list[str]:
         sizes = self._ints(f"{count} times {width}", *[width] * count)
         names = [f"{x} {number}" for number in range(count)]
-        self._nodes.append(helper.make_node("Split", [x, sizes], names, axis=axis))
+        self._nodes.append(helper.make_node("Split", [x, sizes], names, axis=2))
         return names
 
     def _add(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:

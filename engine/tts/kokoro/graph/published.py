@@ -190,7 +190,10 @@ class Published:
         node, bias = self._makers[f"{path}_output_0"], None
         while node.op_type != "ConvInteger":
             if node.op_type == "Add":
-                bias = self.constant(self._ancestor(node.input[1], "Div").input[0])
+                divided = self._makers[node.input[1]]
+                while divided.op_type != "Div":
+                    divided = self._makers[divided.input[0]]
+                bias = self.constant(divided.input[0])
             node = self._makers[node.input[0]]
         entry, weight, _, zero = node.input
         known = {each.name: helper.get_attribute_value(each) for each in node.attribute}
@@ -228,19 +231,10 @@ class Published:
             constants,
         )
 
-    def _ancestor(self, tensor: str, kind: str) -> NodeProto:
-        node = self._makers[tensor]
-        while node.op_type != kind:
-            node = self._makers[node.input[0]]
-        return node
-
     def _value(self, name: str) -> Any:
         graph = self._model.graph
         known = {value.name: value for value in (*graph.input, *graph.output)}
-        return known.get(name) or helper.make_tensor_value_info(name, self._kind(name), None)
-
-    def _kind(self, name: str) -> int:
-        return int(TensorProto.UINT8 if name.endswith("_zero_point") else TensorProto.FLOAT)
+        return known.get(name) or helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
 
 
 def made(
