@@ -7,7 +7,6 @@ so no voice is lost when the program ends in between.
 """
 
 import re
-import stat
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from engine.audio.clips.clip import check_is_file
 from engine.errors import InvalidInput, ModelError
 from engine.languages import ENGLISH
 from engine.messages.voices import Mix, VoiceEntry
@@ -189,7 +189,7 @@ class VoiceStore:
         """Import a voice from a file of export(), under its own name if `name` is empty. Return the
         name. InvalidInput for any other file, and for a taken name.
         """
-        _check_file(path)
+        check_is_file(path)  # reading a pipe or a device might never end
         voice = voices.load(path)
         name = name.strip() or voice.name
         voices.check_name(name)
@@ -352,20 +352,3 @@ def _refused(path: Path, error: OSError) -> ModelError:
         error=error.strerror or error,
         folder=path.parent,
     )
-
-
-def _check_file(path: Path) -> None:
-    """Raise InvalidInput unless the path is a regular file: reading a pipe or a device might never
-    end.
-    """
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise InvalidInput(
-            "The file '{name}' cannot be opened: {error}.",
-            hint="Choose another file.",
-            name=path.name,
-            error=error,
-        ) from error
-    if not stat.S_ISREG(mode):
-        raise InvalidInput("'{name}' is no file.", hint="Choose an exported voice.", name=path.name)

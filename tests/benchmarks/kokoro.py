@@ -47,8 +47,8 @@ from engine.training.teachers.synthesisers import fetch
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.kokoro import parts, session, synthesiser
 from engine.tts.kokoro.durations import make_script
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
 from engine.tts.kokoro.voices import is_fetched, model_file
 from engine.tts.kokoro.windows import render

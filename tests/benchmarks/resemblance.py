@@ -47,7 +47,7 @@ from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.kokoro import resemblance
 from engine.tts.kokoro.durations import make_script
 from engine.tts.kokoro.fit.measuring import powers, sounding
-from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.parts import SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
 from engine.tts.kokoro.voices import (
     NAME,

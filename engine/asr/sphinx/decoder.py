@@ -15,12 +15,12 @@ decoded 4 % of the skill sentences with the open model. Of the transcripts with 
 
 import math
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from engine.asr.base import SAMPLE_RATE
+from engine.asr.base import SAMPLE_RATE, Transcript
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.sphinx.english import trigrams, write_dictionary, write_known
 from engine.asr.sphinx.searches import ANY_WORD, Hypothesis, Searches, always
@@ -35,6 +35,8 @@ HALT = 0.3  # minimum probability of a halt: a wrong one costs only a short paus
 NOD = 0.6  # minimum probability of a nod: a sentence mistaken for one is not answered
 PHRASE = 0.6  # minimum probability of a phrase after the open model has decoded too
 
+NAME = "sphinx"
+NOTHING = Transcript("", 0.0, NAME)
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search needs to hear the beginning
 OVERLAP_S = 1.7  # of speech with those margins; longer speech is a sentence
@@ -43,24 +45,16 @@ STRAY_STEPS = 1  # unseen transitions in the text so far; more indicate other sp
 STREAMING, PHRASES, OPEN, OVERLAPS = "streaming", "phrases", "open", "overlaps"
 
 
-@dataclass(frozen=True)
-class Guess:
-    """The accepted text and the probability, 0..1, that all of it is right; 0 for empty text."""
-
-    text: str
-    confidence: float
-
-
-def sure(phrase: Hypothesis) -> Guess | None:
+def sure(phrase: Hypothesis) -> Transcript | None:
     """Return the phrase model's hypothesis if it needs no second opinion, otherwise None."""
     unseen = min(phrase.unseen, MOST_UNSEEN)
     right = _chance(-0.48, (3.83, phrase.least), (-0.71, unseen))
     if right < SURE or unseen == MOST_UNSEEN:
         return None
-    return Guess(" ".join(phrase.words), right)
+    return _transcript(phrase.words, right)
 
 
-def overlapping(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
+def overlapping(short: Hypothesis, phrase: Hypothesis) -> Transcript | None:
     """Return a halt or a nod during a reply, or None for other speech. `short` is the hypothesis of
     the search that knows only halts and nods, `phrase` that of the phrase model.
 
@@ -77,10 +71,10 @@ def overlapping(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
         right, enough = _chance(8.52, (2.09, margin), (3.28, short.score)), NOD
     else:
         return None
-    return Guess(text, right) if right >= enough else None
+    return Transcript(text, right, NAME) if right >= enough else None
 
 
-def choose(phrase: Hypothesis | None, free: Hypothesis) -> Guess:
+def choose(phrase: Hypothesis | None, free: Hypothesis) -> Transcript:
     """Return the likelier hypothesis of the phrase model (None: there is no such model) and the
     open model.
     """
@@ -90,10 +84,14 @@ def choose(phrase: Hypothesis | None, free: Hypothesis) -> Guess:
         least = phrase.least
         if _chance(2.50, (2.04, least), (-0.97, unseen), (3.19, margin)) >= PHRASE:
             right = _chance(-1.63, (2.93, least), (-0.44, unseen), (1.84, margin))
-            return Guess(" ".join(phrase.words), right)
+            return _transcript(phrase.words, right)
     if not free.words:
-        return Guess("", 0.0)
-    return Guess(" ".join(free.words), _chance(-2.90, (3.50, free.mean), (1.30, free.least)))
+        return NOTHING
+    return _transcript(free.words, _chance(-2.90, (3.50, free.mean), (1.30, free.least)))
+
+
+def _transcript(words: Sequence[str], right: float) -> Transcript:
+    return Transcript(" ".join(words), right, NAME)
 
 
 def _chance(constant: float, *terms: tuple[float, float]) -> float:
@@ -135,11 +133,11 @@ class SphinxDecoder:
         """End the streaming pass."""
         self._phrase_searches.end()
 
-    def decode(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
+    def decode(self, clip: Clip, wanted: Callable[[], bool] = always) -> Transcript | None:
         """Decode a clip with the likelier language model. None if `wanted` turned false."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(speech) == 0:
-            return Guess("", 0.0)
+            return NOTHING
         phrase = None
         if self.phrases.size:
             mean = self._phrase_searches.mean(speech, self._mean)
@@ -147,14 +145,14 @@ class SphinxDecoder:
             if phrase is None:
                 return None
             if not phrase.words:
-                return Guess("", 0.0)
+                return NOTHING
             if certain := sure(phrase):
                 return self._remember(mean, certain)
         mean = self._any.mean(speech, self._mean)
         free = self._search(self._any, OPEN, mean, speech, wanted)
         return None if free is None else self._remember(mean, choose(phrase, free))
 
-    def decode_overlapping(self, clip: Clip) -> Guess | None:
+    def decode_overlapping(self, clip: Clip) -> Transcript | None:
         """Return a halt or a nod, as short speech during a reply often is one; otherwise None."""
         speech = self._short(clip)
         if speech is None:
@@ -166,20 +164,20 @@ class SphinxDecoder:
         assert phrase is not None, "wanted to the end"
         return overlapping(short, phrase)
 
-    def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
+    def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Transcript | None:
         """Return a short phrase if its probability reaches COMMAND, above the limit of decode()."""
         speech = self._short(clip)
         phrase = None if speech is None else self._phrase(speech, wanted)
         certain = sure(phrase) if phrase is not None and phrase.words else None
         return certain if certain is not None and certain.confidence >= COMMAND else None
 
-    def decode_phrase(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
+    def decode_phrase(self, clip: Clip, wanted: Callable[[], bool] = always) -> Transcript | None:
         """Return the phrase model's best text of a clip. None if `wanted` turned false."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(speech) == 0:
-            return Guess("", 0.0)
+            return NOTHING
         phrase = self._phrase(speech, wanted)
-        return None if phrase is None else Guess(" ".join(phrase.words), phrase.least)
+        return None if phrase is None else _transcript(phrase.words, phrase.least)
 
     def _phrase(self, pcm: Pcm, wanted: Callable[[], bool]) -> Hypothesis | None:
         mean = self._phrase_searches.mean(pcm, self._mean)
@@ -206,7 +204,7 @@ class SphinxDecoder:
         short = 0 < len(speech) <= OVERLAP_S * SAMPLE_RATE and self.phrases.size
         return speech if short else None
 
-    def _remember(self, mean: str, guess: Guess) -> Guess:
+    def _remember(self, mean: str, guess: Transcript) -> Transcript:
         if guess.text:
             self._mean = mean
         return guess

@@ -10,28 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any
 
 _STOP_AT_END = re.compile(r"(?<!\b[A-Z])(?<!\b[DMS][rst])(?<!\bMrs)(?:[.\u2026]+|-)$")
 _CAPITAL = re.compile(r"(?!I\b)[A-Z][a-z]*\b(?!['\u2019]?[A-Z])|A\b")  # not "I" or "NASA"
-
-
-class Segment(Protocol):
-    """A piece of text with its figures from faster-whisper."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def avg_logprob(self) -> float:
-        """Mean natural logarithm of the token probabilities."""
-        ...
-
-    @property
-    def no_speech_prob(self) -> float: ...
-    @property
-    def compression_ratio(self) -> float:
-        """Length over compressed length: high for repetitive text."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,9 +39,9 @@ class Belief:
     goes_on: bool = False  # the audio was cut inside a sentence
 
 
-def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Belief:
-    """Join the segments that pass, for audio with `speech_s` seconds of speech. A rejected segment
-    counts as confidence 0 in the mean over letters.
+def believe(segments: Iterable[Any], *, speech_s: float, gates: Gates) -> Belief:
+    """Join the segments of faster-whisper that pass, for audio with `speech_s` seconds of speech. A
+    rejected segment counts as confidence 0 in the mean over letters.
     """
     credible: list[str] = []
     letters, sure = 0, 0.0
@@ -99,8 +81,10 @@ def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
     return Belief(text, sure / letters, language)
 
 
-def _passes(segment: Segment, gates: Gates) -> bool:
+def _passes(segment: Any, gates: Gates) -> bool:
+    # Logarithms are natural, a mean over the tokens; repetitive text has a high compression ratio.
     silent = segment.no_speech_prob > gates.no_speech
     if silent and segment.avg_logprob < gates.silent_logprob:
         return False
-    return segment.avg_logprob >= gates.logprob and segment.compression_ratio <= gates.compression
+    likely = bool(segment.avg_logprob >= gates.logprob)
+    return likely and bool(segment.compression_ratio <= gates.compression)

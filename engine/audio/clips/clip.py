@@ -235,7 +235,7 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
 
 def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> Clip:
     """Decode a `part` of a file: its start and length in seconds."""
-    _check_is_file(path)
+    check_is_file(path)
     arguments = (str(part[1]), str(part[0]))
     try:
         with path.open("rb") as file, tempfile.TemporaryFile() as samples:
@@ -285,7 +285,8 @@ def _normalise(pcm: Pcm) -> Pcm:
     return centred
 
 
-def _check_is_file(path: Path) -> None:
+def check_is_file(path: Path) -> None:
+    """Raise UnreadableClip unless the path is a regular file with content."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
@@ -295,7 +296,7 @@ def _check_is_file(path: Path) -> None:
             "'{name}' is a folder."
             if stat.S_ISDIR(status.st_mode)
             else "'{name}' is not a regular file.",
-            hint="Choose a single audio file.",
+            hint="Choose another file.",
             name=path.name,
         )
     if status.st_size == 0:

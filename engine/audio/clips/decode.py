@@ -33,7 +33,6 @@ _CONTAINERS = (
 )
 _LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside: a broken header
 _MOST_CHANNELS = 32
-_BLOCK_SAMPLES = 1 << 18
 _COARSE = ("PCM_U8", "PCM_S8")
 _BURIED = 0.1  # of the power of the loudest channel: with less, the mixture has lost it
 

@@ -17,10 +17,9 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.audio.base import HISTORY_S
-from engine.audio.devices.tape import Tape, power_of_two
+from engine.audio.devices.tape import Ring, Tape, power_of_two
 from engine.audio.devices.time_limit import within_limit
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
@@ -53,6 +52,9 @@ class DeviceStream(ABC):
     """
 
     noun: ClassVar[Translatable]
+    none: ClassVar[Translatable]  # message if there is no such device
+    way: ClassVar[str]  # as PortAudio names it
+    recorder: ClassVar[str]  # rtmixer's class of the stream
 
     def __init__(self, name: str, stream: Any, reopen: Reopen, release: Release) -> None:
         self.name = name
@@ -157,6 +159,8 @@ class PortAudioMicrophone(DeviceStream):
     """See Microphone; its stream is a Recorder."""
 
     noun = Translatable("The microphone")
+    none = Translatable("No microphone was found.")
+    way, recorder = "input", "Recorder"
     joins_midway = True
 
     def __init__(self, name: str, stream: Any, reopen: Reopen, release: Release) -> None:
@@ -192,12 +196,11 @@ class PortAudioMicrophone(DeviceStream):
         self._action = stream.record_ringbuffer(self._ring)
 
 
-class _CallbackRing:
-    """rtmixer's ring as a Store: its memory is a numpy array that can still be edited."""
+class _CallbackRing(Ring):
+    """rtmixer's ring: its memory is a numpy array that can still be edited."""
 
     def __init__(self, sample_rate: int, channels: int) -> None:
-        size = power_of_two(int(sample_rate * (_PLAYED_S + HISTORY_S)))
-        self.memory: npt.NDArray[np.float32] = np.zeros((size, channels), dtype=np.float32)
+        super().__init__(int(sample_rate * (_PLAYED_S + HISTORY_S)), channels)
         self.ring = importlib.import_module("rtmixer").RingBuffer(4 * channels, buffer=self.memory)
 
     @property
@@ -212,6 +215,8 @@ class PortAudioLoudspeaker(Tape, DeviceStream):
     """See Loudspeaker; its stream is a Mixer."""
 
     noun = Translatable("The loudspeaker")
+    none = Translatable("No loudspeaker was found.")
+    way, recorder = "output", "Mixer"
 
     def __init__(self, name: str, stream: Any, reopen: Reopen, release: Release) -> None:
         DeviceStream.__init__(self, name, stream, reopen, release)

@@ -14,7 +14,6 @@ edits below go in pieces of _PIECE samples, earliest first.
 """
 
 import threading
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +29,12 @@ _RAMP_MS = 10  # required by Loudspeaker.gain; shorter ramps click
 
 
 class Ring:
-    """Room for `size` samples of float32; `size` is rounded up to a power of two."""
+    """Memory shared with the consumer: room for `size` samples of float32, rounded up to a power of
+    two.
+    """
 
-    def __init__(self, size: int) -> None:
-        if size <= 0:
-            raise ValueError(f"a ring needs room for at least one sample, got {size}")
-        self.memory: Samples = np.zeros((power_of_two(size), 1), dtype=np.float32)  # [S, 1]
+    def __init__(self, size: int, channels: int = 1) -> None:
+        self.memory: Samples = np.zeros((power_of_two(size), channels), dtype=np.float32)
         self._written = 0
         self._read = 0
 
@@ -65,17 +64,6 @@ def power_of_two(samples: int) -> int:
     return 1 << (samples - 1).bit_length()
 
 
-class Store(Protocol):
-    """Memory shared with the consumer; see Ring for the plain one."""
-
-    memory: npt.NDArray[np.float32]  # [size, channels], size a power of two
-
-    @property
-    def unread(self) -> int: ...
-
-    def publish(self, samples: int) -> None: ...
-
-
 class Tape:
     """The writer's side of a loudspeaker, and the base of loudspeakers: it implements their
     protocol but for name, latency and close(). Any thread may call it; the consumer never does.
@@ -84,7 +72,7 @@ class Tape:
     The last `history` played samples are kept.
     """
 
-    def __init__(self, store: Store, *, sample_rate: int, margin: int, history: int = 0) -> None:
+    def __init__(self, store: Ring, *, sample_rate: int, margin: int, history: int = 0) -> None:
         self._store = store
         self._size = len(store.memory)
         self._history = history

@@ -19,7 +19,7 @@ tests/benchmarks/barge_in.py.
 
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -202,36 +202,6 @@ class _Noise:
         return noise
 
 
-class EchoCanceller(Protocol):
-    """Canceller for one pair of streams; used from one thread."""
-
-    @property
-    def cancels(self) -> bool:
-        """Whether the echo is really cancelled."""
-        ...
-
-    @property
-    def improves(self) -> bool:
-        """Whether the microphone's signal is changed even if nothing was played (noise, level)."""
-        ...
-
-    @property
-    def double_talk(self) -> bool:
-        """Whether the last frames contained more than the echo of the played signal."""
-        ...
-
-    def reset(self) -> None:
-        """Forget the room, because the delay between the two streams has changed."""
-        ...
-
-    def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
-        """Return the user's speech in FRAME microphone samples, given FRAME samples played then.
-
-        `delay_ms` is how much later a sound is in `heard` than in `played`; 0 if unknown.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class Cleaning:
     """Processing of the microphone's samples: remove echo, remove noise, even out the level."""
@@ -241,21 +211,31 @@ class Cleaning:
     level: bool = False
 
 
-class Passthrough:
-    """The unchanged microphone."""
+class EchoCanceller:
+    """Canceller for one pair of streams, used from one thread. This one leaves the microphone as it
+    is.
+    """
 
-    cancels = False
-    improves = False
-    double_talk = False
+    cancels = False  # the echo is really cancelled
+    improves = False  # the microphone's signal is changed even if nothing was played (noise, level)
+
+    @property
+    def double_talk(self) -> bool:
+        """Whether the last frames contained more than the echo of the played signal."""
+        return False
 
     def reset(self) -> None:
-        """Do nothing: there is no state."""
+        """Forget the room, because the delay between the two streams has changed."""
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
+        """Return the user's speech in FRAME microphone samples, given FRAME samples played then.
+
+        `delay_ms` is how much later a sound is in `heard` than in `played`; 0 if unknown.
+        """
         return heard
 
 
-class WebRtcCanceller:
+class WebRtcCanceller(EchoCanceller):
     """An adaptive filter, then livekit's AudioProcessingModule on its residual, with the removed
     echo as reference: 0.3 ms of one core for 10 ms of sound (measured here).
 
@@ -319,8 +299,8 @@ def installed() -> bool:
 def open_canceller(cleaning: Cleaning) -> EchoCanceller:
     """Return the best available canceller for this cleaning; never fails."""
     if not (cleaning.echo or cleaning.noise or cleaning.level) or not installed():
-        return Passthrough()
+        return EchoCanceller()
     try:
         return WebRtcCanceller(cleaning)
     except (ImportError, OSError, RuntimeError):  # a wheel that does not fit this machine
-        return Passthrough()
+        return EchoCanceller()

@@ -133,14 +133,6 @@ class Pacer:
             self._more = min(max(more, -_MOST_GROWTH), _MOST_GROWTH)
 
 
-@dataclass(frozen=True)
-class Sound:
-    """The sound of a piece. `syllables`: the samples at which its syllables end."""
-
-    pcm: Pcm
-    syllables: tuple[int, ...]
-
-
 class Articulation:
     """The speech of one utterance, piece after piece."""
 
@@ -172,9 +164,11 @@ class Articulation:
         self._silent += len(pause)
         return pause
 
-    def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
-        """Return the sound of a piece, at `word_pace` times `rate` SPS (None = the voice's own
-        pace). Call rest() before.
+    def speak(
+        self, piece: Piece, context: Context, rate: float | None, word_pace: float
+    ) -> tuple[Pcm, tuple[int, ...]]:
+        """Return the sound of a piece, and the samples at which its syllables end, at `word_pace`
+        times `rate` SPS (None = the voice's own pace). Call rest() before.
         """
         ends_short = piece.closes is Break.SENTENCE and self._since < _SHORT
         pace = self._pacer.pace(rate, word_pace, ends_short=ends_short)
@@ -204,7 +198,7 @@ class Articulation:
         self._since += len(syllables)
         self._pacer.note(syllables=len(syllables), samples=self._rested + len(body))
         self._rested = 0
-        return Sound(body * self._gain, syllables)
+        return body * self._gain, syllables
 
     def branch(self) -> "Articulation":
         """Return an independent copy that continues from this state."""

@@ -82,12 +82,12 @@ class EspeakSession(Session):
         if len(pause):
             self._append(pause)
             self._mark(piece, pieces)
-        sound = self._articulation.speak(piece, context, self.rate, pace)
+        pcm, syllables = self._articulation.speak(piece, context, self.rate, pace)
         if piece.begins_word:
             self._begin_word(piece.word)
-        for syllable in sound.syllables:
+        for syllable in syllables:
             self._meter.add(self._made + syllable)
-        self._append(sound.pcm)
+        self._append(pcm)
         return True
 
     def _end(self) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import PhonedWord
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import MARKS, PAUSE, SPACE, symbols
 from engine.tts.rate import paced
 

@@ -78,7 +78,7 @@ class PlanRequest:
 @dataclass(frozen=True)
 class NaturalSpeech:
     """A planned sentence: features [T, C], pitch in Hz and energy [2 T], and the `frames` of its
-    symbols and both edges. `curves` and `turns`: pitch and energy as source.py prepares them.
+    symbols and both edges. `curves` and `turns`: pitch and energy as parts.py prepares them.
     windows.render() makes samples of it.
     """
 

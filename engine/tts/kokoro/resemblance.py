@@ -22,8 +22,7 @@ from engine.nn.mel import mel_edges, triangles
 from engine.resources import resource
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.fit.measuring import RATE, bandwidth, log_pitch, pace, pitch_of, powers
-from engine.tts.kokoro.parts import Floats
-from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.parts import SAMPLE_RATE, Floats
 from engine.tts.kokoro.voices import (
     MAKING,
     SLOWNESS,

@@ -18,9 +18,8 @@ import numpy.typing as npt
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Pcm, RateRange
 from engine.tts.kokoro.durations import Frames
-from engine.tts.kokoro.parts import EncodedText, Parts, VoiceInputs
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, EncodedText, Parts, VoiceInputs
 from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import next_words, parts_of
 from engine.tts.kokoro.voices import TAPS
 from engine.tts.kokoro.windows import (

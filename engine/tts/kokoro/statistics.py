@@ -53,16 +53,6 @@ def sentences_in(language: str) -> tuple[str, ...]:
     return tuple(table("voices.toml")["measured"][language])
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """`voice_inputs`: inputs of the decoder that are the same for every window; `own_rate`: SPS
-    without a target.
-    """
-
-    voice_inputs: VoiceInputs
-    own_rate: float
-
-
 def statistics(
     parts: Parts,
     style: Floats,
@@ -71,9 +61,10 @@ def statistics(
     *,
     accent: str,
     shift: Floats | None = None,
-) -> Statistics:
-    """Load the statistics of a style [1, 256], or measure them in `sentences`. `shift` [58, 128]:
-    how far each norm's timbre is from the style's.
+) -> tuple[VoiceInputs, float]:
+    """Load the statistics of a style [1, 256], or measure them in `sentences`: the inputs of the
+    decoder that are the same for every window, and the SPS without a target. `shift` [58, 128]: how
+    far each norm's timbre is from the style's.
     """
     making = f"{_code_hash()} {parts.layout['levels']} {accent}"
     moved = b"" if shift is None else shift.tobytes()
@@ -98,8 +89,8 @@ def statistics(
                 old.unlink(missing_ok=True)
         except OSError:  # it can be learnt again
             log.warning("a voice's statistics cannot be kept path=%s", file, exc_info=True)
-    own_rate = float(tensors[PACE].item())
-    return Statistics({name: each for name, each in tensors.items() if name != PACE}, own_rate)
+    own_rate = float(tensors.pop(PACE).item())
+    return tensors, own_rate
 
 
 @cache

@@ -16,10 +16,9 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.translatable import Progress, Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.kokoro.parts import Parts, load_parts
+from engine.tts.kokoro.parts import SAMPLE_RATE, Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, VoiceParts
-from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.statistics import sentences_in, statistics
 from engine.tts.kokoro.voices import (
     LEARNT,
@@ -114,8 +113,8 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
         style, accent = style_of(voice), accent_of(voice)
         espeak = self._espeak(accent)
         sentences = [phoned(espeak, sentence) for sentence in sentences_in(voice.language)]
-        learnt = statistics(
+        voice_inputs, own_rate = statistics(
             self._parts, style, sentences, self._learnt, accent=accent, shift=shift_of(voice)
         )
-        speaker = Speaker(style, accent, learnt.own_rate, delivery_of(voice))
-        return VoiceParts(self._parts, espeak, speaker, learnt.voice_inputs)
+        speaker = Speaker(style, accent, own_rate, delivery_of(voice))
+        return VoiceParts(self._parts, espeak, speaker, voice_inputs)

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.kokoro.durations import Frames, make_script
-from engine.tts.kokoro.parts import EncodedText, Floats, Parts, VoiceInputs
+from engine.tts.kokoro.parts import EDGE, FINE_ROWS, FRAME, EncodedText, Floats, Parts, VoiceInputs
 from engine.tts.kokoro.plan import NaturalSpeech, Plan
-from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
 from engine.tts.kokoro.symbols import ids
 
 _FADE: Final = 120  # samples at both sides of a silence, and at the end

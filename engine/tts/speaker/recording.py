@@ -18,7 +18,7 @@ from torch import Tensor
 
 from engine.audio.clips.clip import POOR_SNR_DB, Clip, snr_db
 from engine.audio.clips.denoise import denoised, denoiser
-from engine.audio.loudness import brought_to
+from engine.audio.pcm import brought_to
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import find_speech
 from engine.errors import UnreadableClip

@@ -23,7 +23,7 @@ from engine.tts.kokoro.fit.measuring import (
     pitch_of,
     sounding,
 )
-from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.parts import SAMPLE_RATE
 from engine.tts.kokoro.voices import LONGEST_SHIFT, SHIFT, STYLE, TIMBRE
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import resampled

@@ -19,8 +19,7 @@ from torch.utils.checkpoint import checkpoint
 from engine.errors import ModelError
 from engine.tts.kokoro.graph.decoder import ROOT, STEPS, WEIGHTS
 from engine.tts.kokoro.graph.published import Published
-from engine.tts.kokoro.parts import REFETCH, Floats, Parts
-from engine.tts.kokoro.source import BINS, Source
+from engine.tts.kokoro.parts import BINS, REFETCH, Floats, Parts, Source
 from engine.tts.kokoro.voices import NORMS, TIMBRE
 from engine.tts.kokoro.windows import NaturalSpeech
 

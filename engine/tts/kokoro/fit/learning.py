@@ -39,10 +39,9 @@ from engine.tts.kokoro.fit.measuring import (
     pitch_of,
     sounding,
 )
-from engine.tts.kokoro.parts import Floats
+from engine.tts.kokoro.parts import FINE_ROWS, FRAME, SAMPLE_RATE, Floats, Source
 from engine.tts.kokoro.resemblance import own_pitch
 from engine.tts.kokoro.session import VoiceParts
-from engine.tts.kokoro.source import FINE_ROWS, FRAME, SAMPLE_RATE, Source
 from engine.tts.kokoro.statistics import sentences_in
 from engine.tts.kokoro.symbols import MOST, length
 from engine.tts.kokoro.voices import LEARNT, SHIFT, SLOWNESS, STYLE, TIMBRE, Delivery, style_of

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from engine.nn.mel import mel_edges, triangles
 from engine.tts.base import Pcm
 from engine.tts.kokoro.durations import Frames
-from engine.tts.kokoro.parts import Floats
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, STEP, Floats
 from engine.tts.kokoro.plan import EARLY
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE, STEP
 from engine.tts.speaker.recording import resampled
 
 Numbers = npt.NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 Rows run over time throughout ([1, T, C]), so that a convolution of bytes reads its rows in place.
 The instance norms are affine maps, whose gains and biases belong to the voice, as do the ranges of
-the bytes (statistics.py). The spectrum of the source comes from outside (source.py). Every
+the bytes (statistics.py). The spectrum of the source comes from outside (parts.py). Every
 convolution gets as many rows around the wanted frames as the convolutions after it see, and no
 more: in a short window that is a quarter of the time. Invariants: the sums are those of the
 published graph, but the result of each convolution is also rounded to a byte; a frame's samples do
@@ -16,7 +16,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from engine.tts.kokoro.graph.published import Array, Convolution, Published, made
-from engine.tts.kokoro.source import BINS
+from engine.tts.kokoro.parts import BINS
 
 ROOT: Final = "/decoder/decoder/"
 WEIGHTS: Final = "decoder.decoder."

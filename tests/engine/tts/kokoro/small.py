@@ -19,8 +19,7 @@ from engine.tts.base import Voice
 from engine.tts.kokoro.graph.cutting import cut
 from engine.tts.kokoro.graph.decoder import ROOT, WEIGHTS
 from engine.tts.kokoro.graph.published import DURATIONS, ENERGY, FEATURES, FRAMES, PITCH, STATES
-from engine.tts.kokoro.parts import Parts
-from engine.tts.kokoro.source import SAMPLE_RATE, STEP
+from engine.tts.kokoro.parts import SAMPLE_RATE, STEP, Parts
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import NAME, NORMS, SHIFT, STYLE, TAPS, Delivery
 

@@ -27,8 +27,8 @@ from engine.tts.kokoro.durations import (
     pauses_after,
     silent_frames,
 )
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.plan import Plan, Speaker, make_plan
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.statistics import sentences_in
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose

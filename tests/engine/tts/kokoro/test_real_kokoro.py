@@ -15,9 +15,8 @@ from engine.text.phonemes import Espeak
 from engine.training.evaluation.voices import WhisperJudge, say, words_wrong
 from engine.tts import registry
 from engine.tts.base import AudioFrame, TtsModel, Voice
-from engine.tts.kokoro.parts import load_parts
+from engine.tts.kokoro.parts import FRAME, load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
-from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.statistics import sentences_in, statistics
 from engine.tts.kokoro.voices import (
     accent_of,
@@ -207,12 +206,10 @@ def test_it_sounds_like_the_published_graph(data, tmp_path):
     parts, style = load_parts(file), style_of(read_voices(voices_folder())[0])
     known = [phoned(text) for text in sentences_in("en")]
     learnt = statistics(parts, style, known, file.parent / "learnt", accent="en-us")
-    speaker = Speaker(style, accent="en-us", own_rate=learnt.own_rate)
+    speaker = Speaker(style, accent="en-us", own_rate=learnt[1])
     plan = make_plan(parts, speaker, plan_request(phoned("It is windy by the river.")), None, 0)
     own = statistics(parts, style, [plan.request.words], tmp_path, accent="en-us")
-    whole, exact = (
-        render(parts, norms.voice_inputs, plan, 0, len(plan.features)) for norms in (learnt, own)
-    )
+    whole, exact = (render(parts, norms[0], plan, 0, len(plan.features)) for norms in (learnt, own))
     expected = of_graph(file, AUDIO, style, plan)
     assert len(expected) == len(whole)
     assert spectral_distance(expected, exact) < 3.0

@@ -9,8 +9,8 @@ from engine.resources import resource
 from engine.tts.base import Voice
 from engine.tts.kokoro import resemblance
 from engine.tts.kokoro.fit.measuring import RATE, log_pitch, pitch_of
+from engine.tts.kokoro.parts import SAMPLE_RATE
 from engine.tts.kokoro.resemblance import delivery_of, equaliser, own_pitch
-from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.voices import MAKING, NAME, STYLE, TAPS, style_of
 
 NOISE = np.random.default_rng(2).normal(0, 0.1, 3 * SAMPLE_RATE).astype(np.float32)

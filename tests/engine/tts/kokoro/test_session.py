@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro import session as session_of_kokoro
-from engine.tts.kokoro.parts import Parts
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, Parts
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import next_words
 from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws

@@ -10,8 +10,9 @@ import onnxruntime
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus import grammar
 from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
+from engine.tts.kokoro.parts import VoiceInputs
 from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
-from engine.tts.kokoro.statistics import Statistics, statistics
+from engine.tts.kokoro.statistics import statistics
 from tests.engine.text.cases import phoned as phoned_words
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
 
@@ -42,7 +43,7 @@ def plan_request(
 
 
 @cache
-def learnt() -> Statistics:
+def learnt() -> tuple[VoiceInputs, float]:
     """What the made-up graph says of TEXT; with it a window sounds as in that sentence."""
     sentences = [phoned(TEXT)]
     return statistics(small_parts(), small_style(), sentences, scratch("text"), accent="en-us")

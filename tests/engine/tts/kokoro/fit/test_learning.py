@@ -13,7 +13,7 @@ from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, timbre_of
 from engine.tts.kokoro.fit.learning import FitState, Material, run
 from engine.tts.kokoro.fit.measuring import Alignment, align
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.voices import LEARNT, delivery_of, shift_of, style_of
 from engine.tts.kokoro.windows import plan_natural
 from tests.engine.tts.kokoro.small import small, small_parts, small_style, small_voice

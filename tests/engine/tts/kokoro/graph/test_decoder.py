@@ -9,8 +9,8 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from engine.tts.kokoro.graph import published
 from engine.tts.kokoro.graph.published import signs_are_exact, with_products
+from engine.tts.kokoro.parts import FRAME
 from engine.tts.kokoro.plan import Plan
-from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.windows import render
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style, write_small
 from tests.engine.tts.kokoro.words import (
@@ -40,7 +40,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan, expected):
     """With the statistics of the sentence itself. Its norms and bytes are then those of the graph,
     whose phase drifts, because it adds it up in float32.
     """
-    made = render(small_parts(), learnt().voice_inputs, plan, 0, len(plan.features))
+    made = render(small_parts(), learnt()[0], plan, 0, len(plan.features))
     assert made.shape == expected.shape
     apart = frames_apart(expected, made, FRAME)
     assert np.median(apart) < 0.04
@@ -49,7 +49,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan, expected):
 
 def test_other_features_make_another_sound(plan, expected):
     """So the test above can fail, wherever the mistake is."""
-    given = learnt().voice_inputs
+    given = learnt()[0]
     for part in ("features", "curves", "turns"):
         other = replace(plan, **{part: np.roll(getattr(plan, part), 1, axis=0)})
         made = render(small_parts(), given, other, 0, len(plan.features))
