@@ -88,9 +88,7 @@ class PairedRecognition:
         return self._agreed(command) or self._expected(self._whisper.interim(wanted), wanted)
 
     def overlapping(self) -> Transcript:
-        """Return a halt, nod or command that PocketSphinx is certain of, otherwise Whisper's
-        text.
-        """
+        """Return a halt, nod or command that PocketSphinx is certain of, or Whisper's text."""
         interjection = self._sphinx.interjection() if self._sphinx else None
         command = interjection or (self._sphinx.command(lambda: True) if self._sphinx else None)
         return self._agreed(command) or self._whisper.overlapping()

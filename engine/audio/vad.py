@@ -33,9 +33,7 @@ class Vad:
     """Silero VAD as a stream: samples in, one speech probability 0..1 per 512 samples out."""
 
     def __init__(self) -> None:
-        """Load the network (about 2 MB, one thread), which all instances share. ModelError if it is
-        not installed.
-        """
+        """Load the network (2 MB), which all instances share. ModelError if it is missing."""
         self._session = _load_session(_network_file())
         self.reset()
 

@@ -61,9 +61,7 @@ class PhoneTable:
         self.special = special
 
     def ids(self, phone: str) -> tuple[int, ...]:
-        """Return the ids of a phone: one, several if it must be spelt with others, or none if it is
-        silent.
-        """
+        """Return the ids of a phone: several if it is spelt with others, none if silent."""
         for spelling in _nearer(phone):
             if spelling in self._ids:
                 return (self._ids[spelling],)

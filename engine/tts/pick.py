@@ -72,9 +72,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Speeds:
-    """Names of synthesisers with their real-time factors: computing time over the length of the
-    sound.
-    """
+    """Synthesisers and their real-time factors: computing time over length of the sound."""
 
     rtfs: tuple[tuple[str, float], ...] = ()
     reason: str = ""

@@ -50,9 +50,7 @@ def _load_of(module: str, function: str = "load") -> Load:
 
 
 def load_pack(name: str, folder: Path, device: str) -> TtsModel:
-    """Load the pack of a system (engine/systems.py) from any folder. The ModelError names its
-    fault.
-    """
+    """Load the pack of a system (engine/systems.py). The ModelError names its fault."""
     (system,) = (each for each in SYSTEMS if each.name == name)
     load_it: Callable[[Path, str], TtsModel] = import_module(system.module).load
     return load_it(folder, device)
@@ -145,9 +143,7 @@ def usable(settings: SpeechSettings) -> VoiceCatalogue:
 
 
 def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
-    """Return the catalogue of the synthesiser that these settings load. ModelError when its files
-    are incomplete.
-    """
+    """Return the catalogue of a synthesiser. ModelError when its files are incomplete."""
     settings = pick.resolve(settings)
     match settings.engine:
         case "espeak":

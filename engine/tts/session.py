@@ -41,14 +41,10 @@ _Prepared = TypeVar("_Prepared")
 
 
 class Session(ABC):
-    """A session for one utterance. Not thread-safe; sessions of one model may be stepped in any
-    order.
-    """
+    """One utterance, on one thread. Sessions of a model may be stepped in any order."""
 
     def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE, rate_window: int = 0) -> None:
-        """`rates`: the range that the model can follow; `rate_window`: samples of the meter's
-        recent_rate().
-        """
+        """`rates`: of the model; `rate_window`: samples of the meter's recent_rate()."""
         self._sample_rate = sample_rate
         self._rates = rates
         self._rate: float | None = None
@@ -154,9 +150,7 @@ class Session(ABC):
         return True
 
     def _hear_next(self) -> bool:
-        """Pass the next word, or the end of the text, to the system. False if neither
-        has arrived.
-        """
+        """Pass the next word or the end to the system. False if neither has arrived."""
         if self._words:
             self._hear(self._words.popleft())
         elif self._ended and not self._all_heard:
@@ -178,9 +172,7 @@ class Session(ABC):
         self._queue = np.concatenate([self._queue, pcm])
 
     def _begin_word(self, word: int, sample: int | None = None) -> None:
-        """Add the onset of a word at a sample of the utterance; None = at the next sample to be
-        made.
-        """
+        """Add the onset of a word at a sample; None = at the next sample to be made."""
         sample = self._made if sample is None else sample
         self._onsets.append(Onset(word, sample))
         self._meter.begin_word(sample)
@@ -192,9 +184,7 @@ class Session(ABC):
             self._meter.restart(self._made)
 
     def _cut(self) -> AudioFrame:
-        """Return the next frame from the queue, limited in level; the first samples of an utterance
-        are faded in.
-        """
+        """Return the next frame, limited in level; the first samples are faded in."""
         start, count = self._sample, self._frame_samples
         pcm, self._queue = self._queue[:count], self._queue[count:]
         self._sample = end = start + len(pcm)
@@ -224,9 +214,7 @@ class Synthesiser(ABC, Generic[_Prepared]):
     def __init__(
         self, info: TtsInfo, own_voices: tuple[Voice, ...], prepare: Callable[[Voice], _Prepared]
     ) -> None:
-        """`prepare` computes what sessions need of a voice. InvalidInput for an
-        unsuitable voice.
-        """
+        """`prepare` computes what sessions need of a voice, or raises InvalidInput."""
         self.info = info
         self._voices = own_voices
         self._prepare = prepare

@@ -69,9 +69,7 @@ class VoiceStore:
         return tuple(entries)
 
     def removed(self) -> tuple[str, ...]:
-        """Return the names of removed voices. Those removed more than KEPT_DAYS ago are deleted
-        now.
-        """
+        """Return the names of removed voices. Delete those of more than KEPT_DAYS ago."""
         oldest = self._now() - KEPT_DAYS * _DAY_S
         for path in self._bin.glob("*" + voices.SUFFIX):
             with suppress(OSError):

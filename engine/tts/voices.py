@@ -175,9 +175,7 @@ def load_clip(path: Path) -> Clip:
 
 
 def saved_voices(within: Path | None = None) -> tuple[SavedVoice, ...]:
-    """Return the voices in a folder (None = the person's), sorted by name; other files are skipped
-    and logged.
-    """
+    """Return the voices in a folder (None = the person's) by name. Other files are logged."""
     headers = []
     for path in sorted((within or folder()).glob("*" + SUFFIX)):
         try:

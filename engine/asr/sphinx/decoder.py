@@ -75,9 +75,7 @@ def overlapping(short: Hypothesis, phrase: Hypothesis) -> Transcript | None:
 
 
 def choose(phrase: Hypothesis | None, free: Hypothesis) -> Transcript:
-    """Return the likelier hypothesis of the phrase model (None: there is no such model) and the
-    open model.
-    """
+    """Return the likelier one of two hypotheses. None = there is no phrase model."""
     if phrase is not None and free.words:
         unseen = min(phrase.unseen, MOST_UNSEEN)
         margin = max(-MOST_MARGIN, min(MOST_MARGIN, phrase.score - free.score))

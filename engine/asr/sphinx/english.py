@@ -130,9 +130,7 @@ def in_pieces(text: str, table: Mapping[str, str]) -> str:
 
 @cache
 def trigrams() -> Any:
-    """Load the model (31 MB, 70 ms): a pocketsphinx.NGramModel, weighted for a search. ModelError
-    if it is missing.
-    """
+    """Load the pocketsphinx.NGramModel (31 MB, 70 ms). ModelError if it is missing."""
     try:
         import pocketsphinx  # imports its models: only when needed
 
@@ -160,9 +158,7 @@ def write_dictionary(words: Iterable[str], file: Path) -> None:
 
 
 def pronunciations(words: Iterable[str]) -> dict[str, str]:
-    """Return the pronunciations of the lower-case words that the dictionary has. ModelError if it
-    is missing.
-    """
+    """Look up lower-case words in the dictionary. ModelError if it is missing."""
     entries = _entries()
     known = {word: _sounds(word, entries) for word in words}
     return {word: phones[0] for word, phones in known.items() if phones}

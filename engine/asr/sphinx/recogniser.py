@@ -111,9 +111,7 @@ class SphinxRecognition:
         return self._interim(lambda clip: self._decoder.decode_command(clip, wanted))
 
     def phrase(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """Return the likeliest sentence in the skills' words, however unlikely. None if `wanted`
-        turned false.
-        """
+        """Return the likeliest sentence in the skills' words. None if `wanted` turned false."""
         return self._interim(lambda clip: self._decoder.decode_phrase(clip, wanted))
 
     def finish(self) -> Transcript:

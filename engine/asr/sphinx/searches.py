@@ -90,9 +90,7 @@ class Searches:
         self._sphinx.start_utt()
 
     def feed(self, pcm: Pcm, wanted: Callable[[], bool] = always) -> bool:
-        """Append samples [S]; return False if `wanted` turned false on the way. RecogniserError if
-        pocketsphinx fails.
-        """
+        """Append samples [S]; False if `wanted` turned false. RecogniserError if that fails."""
         samples = sixteen_bit(pcm)
         try:
             for first in range(0, len(samples), SLICE):

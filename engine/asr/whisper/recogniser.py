@@ -80,9 +80,7 @@ class WhisperRecogniser:
         return self._decoder
 
     def adjust(self, settings: RecogniserSettings) -> None:
-        """Decode in the settings' language from the next Recognition. ModelError if the model does
-        not support it.
-        """
+        """Change the language for the next Recognition. ModelError if it is not supported."""
         loaded = in_language(self._decoder.loaded, settings.language)
         self._decoder = replace(self._decoder, loaded=loaded)
 

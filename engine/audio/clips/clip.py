@@ -112,9 +112,7 @@ def read_clip(
     start_s: float = 0.0,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Clip:
-    """Read at most `max_seconds` of a file from `start_s`, all channels mixed to one.
-    UnreadableClip, Cancelled.
-    """
+    """Read `max_seconds` of a file at most, all channels mixed. UnreadableClip, Cancelled."""
     return _decode(path, (start_s, max_seconds), cancelled)
 
 

@@ -67,9 +67,7 @@ _HOST = _Host()
 
 
 def devices() -> Devices:
-    """Return the devices as of PortAudio's start or the last refresh(). DeviceError if PortAudio is
-    missing.
-    """
+    """Return the devices as of the last refresh(). DeviceError if PortAudio is missing."""
     with _portaudio() as library:
         return Devices(
             tuple(sorted(_named(library, PortAudioMicrophone))),

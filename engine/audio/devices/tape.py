@@ -29,9 +29,7 @@ _RAMP_MS = 10  # required by Loudspeaker.gain; shorter ramps click
 
 
 class Ring:
-    """Memory shared with the consumer: room for `size` samples of float32, rounded up to a power of
-    two.
-    """
+    """Memory shared with the consumer, for `size` samples or up to twice as many."""
 
     def __init__(self, size: int, channels: int = 1) -> None:
         self.memory: Samples = np.zeros((power_of_two(size), channels), dtype=np.float32)

@@ -212,9 +212,7 @@ class Cleaning:
 
 
 class EchoCanceller:
-    """Canceller for one pair of streams, used from one thread. This one leaves the microphone as it
-    is.
-    """
+    """Canceller for one pair of streams and one thread. This one changes nothing."""
 
     cancels = False  # the echo is really cancelled
     improves = False  # the microphone's signal is changed even if nothing was played (noise, level)

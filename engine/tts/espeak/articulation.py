@@ -152,9 +152,7 @@ class Articulation:
         self._silent = 0  # samples since the last sound
 
     def rest(self, rate: float | None, word_pace: float) -> Pcm:
-        """Return the pause before a piece that will be spoken at this rate and pace;
-        see speak().
-        """
+        """Return the pause before a piece of this rate and pace; see speak()."""
         longest_s = np.inf if rate is None else self._since * _PAUSE_PER_SYLLABLE_S
         pause = self._pause(self._pacer.pace(rate, word_pace), longest_s)
         if self._before is not Break.NONE:

@@ -30,9 +30,7 @@ _BELL: Final = (np.sin(np.pi * (np.arange(2 * _HOP) + 0.5) / (2 * _HOP)) ** 2).a
 
 @dataclass(frozen=True)
 class Span:
-    """Samples [start, end) of `pcm` [S]. The samples after `end` are the natural continuation, for
-    fades.
-    """
+    """Samples [start, end) of `pcm` [S]. Fades use the samples after `end`."""
 
     pcm: Pcm
     start: int
@@ -66,9 +64,7 @@ class Joiner:
         return body
 
     def pause(self, samples: int) -> Pcm:
-        """Return silence [samples] into which the last piece fades. The next piece is not joined to
-        it.
-        """
+        """Return silence, into which the last piece fades. The next piece begins anew."""
         silence = np.zeros(samples, np.float32)
         length = min(len(self._tail), samples)
         silence[:length] = self._tail[:length] * (1 - _RISE[:length])

@@ -47,9 +47,7 @@ class WordMark:
 
 @dataclass(frozen=True)
 class PhoneMark:
-    """The beginning of a phone at `sample`. `ipa` may have stress marks; it is empty
-    for a pause.
-    """
+    """The beginning of a phone. `ipa` may have stress marks; it is empty for a pause."""
 
     sample: int
     ipa: str
@@ -91,9 +89,7 @@ _SYNTH_CALLBACK = ctypes.CFUNCTYPE(
 
 
 class Espeak:
-    """libespeak-ng, for the thread that claimed it. Use `claim()`; every claim needs one
-    `release()`.
-    """
+    """libespeak-ng, for the thread that claimed it. Every claim() needs one release()."""
 
     _held: "Espeak | None" = None
     _claiming = threading.Lock()

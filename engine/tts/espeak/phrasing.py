@@ -56,9 +56,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Context:
-    """Text to synthesise for one piece: tokens joined by blanks. `target`: the index of the piece's
-    token.
-    """
+    """The tokens to synthesise for one piece. `target`: the index of the piece's token."""
 
     tokens: tuple[str, ...]
     target: int
@@ -84,9 +82,7 @@ class Phrasing:
         self._ended = True
 
     def take(self) -> tuple[Piece, Context] | None:
-        """Return the next piece and its context; None if a later word may change it, or no piece is
-        left.
-        """
+        """Return the next piece and its context; None if it is missing or may change."""
         if not self._ready():
             return None
         index = self.taken
@@ -124,9 +120,7 @@ class Phrasing:
         return ["".join(split_mark(word)) for word in behind]
 
     def _spelling(self, index: int) -> Spelling:
-        """Return the spelling of a piece for espeak. The first word is spelt without knowing the
-        next one.
-        """
+        """Spell a piece for espeak. The first word is spelt without knowing the next one."""
         piece = self._pieces[index]
         word, _ = split_mark(piece.text)
         if not word or (len(piece.text) >= _PIECE_CHARACTERS and PHONES not in word):
@@ -213,9 +207,7 @@ def closing_break(text: str) -> Break:
 
 
 def _pronounceable(text: str) -> str:
-    """Return `text` without control, format and unassigned characters; empty when no
-    sound is left.
-    """
+    """Remove control, format and unassigned characters; empty when no sound is left."""
     composed = unicodedata.normalize("NFC", text)
     visible = "".join(c for c in composed if not unicodedata.category(c).startswith("C"))
     # espeak spells out a row of punctuation; one sign is enough for the melody.

@@ -240,9 +240,7 @@ def fit_durations(
 
 
 def silent_frames(script: KokoroScript) -> npt.NDArray[np.int64]:
-    """Return the frames of silence after each symbol: its pause less the part that
-    Kokoro speaks.
-    """
+    """Return the frames of silence after each symbol: a pause less its spoken part."""
     silent = np.maximum(0.0, np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE)
     return np.diff(np.round(np.cumsum(silent)), prepend=0).astype(np.int64)
 
@@ -284,9 +282,7 @@ def _stretched(
     pace: Pace,
     total: float | None,
 ) -> Lasting:
-    """Stretch the symbols at `places` to `total` frames (None = their natural length), each word at
-    its own pace.
-    """
+    """Stretch symbols to `total` frames (None = natural), each word at its own pace."""
     elasticity = np.array([ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
     longest = np.array([_longest(script, place) for place in places])

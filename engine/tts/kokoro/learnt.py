@@ -28,9 +28,7 @@ def learnt_path(recording: str, within: Path | None = None) -> Path:
 
 
 def refuse(recording: str, text: str, reason: str) -> None:
-    """Store the reason for not offering the voice learnt from a recording and this
-    text. OSError.
-    """
+    """Store the reason for not offering a voice learnt from this text. OSError."""
     document = {"recipe": LEARNT, "text": text, "reason": to_json(reason)}
     file = _refusal_file(recording)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -38,9 +36,7 @@ def refuse(recording: str, text: str, reason: str) -> None:
 
 
 def refusal(recording: str, text: str) -> str:
-    """Return the reason that refuse() stored; empty if there is none for this text and today's
-    recipe.
-    """
+    """Return the reason of refuse(); empty without one for this text and today's recipe."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         with _refusal_file(recording).open("rb") as file:
             document = json.loads(file.read(_LARGEST_REFUSAL))
@@ -61,9 +57,7 @@ def is_current(file: Path) -> bool:
 
 
 def learnt_file(name: str) -> Path | None:
-    """Return the file of a learnt voice that is not chosen yet; None if there is none by today's
-    recipe.
-    """
+    """Return the file of a learnt voice by today's recipe that is not chosen yet."""
     return file_of(voices.with_recording(name, model=NAME))
 
 

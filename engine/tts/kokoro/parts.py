@@ -73,9 +73,7 @@ class Source:
     tap_bias: Floats
 
     def curves(self, pitch: Floats, energy: Floats) -> Floats:
-        """Convert pitch and energy, two values a frame [2 T] each, to the decoder's
-        input [T, 2].
-        """
+        """Convert pitch and energy, [2 T] each, to the decoder's input [T, 2]."""
         columns = []
         for values, taps, bias in zip((pitch, energy), self.taps, self.tap_bias, strict=True):
             padded = np.pad(values, 1)
@@ -103,9 +101,7 @@ class Source:
         return np.concatenate([np.hypot(real, imaginary), np.arctan2(imaginary, real)], axis=1)
 
     def _wave(self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int) -> Floats:
-        """Return samples from half a window before the frame `first` to half a window after the
-        last one.
-        """
+        """Return the samples of the frames and of half a window on both sides."""
         total = STEP * len(pitch)
         places = np.abs(np.arange(FRAME * first - _WIDTH // 2, FRAME * last + _WIDTH // 2))
         places = np.where(places >= total, 2 * total - 2 - places, places)  # reflected at the ends
@@ -185,9 +181,7 @@ class Parts:
     def features(
         self, encoded: EncodedText, style: Floats, frames: npt.NDArray[np.int64]
     ) -> tuple[Floats, Floats, Floats]:
-        """Return features [T, 512], pitch [2 T] in Hz and energy [2 T] of symbols that last
-        `frames`.
-        """
+        """Return features [T, 512], pitch [2 T] in Hz and energy [2 T] of timed symbols."""
         names = [each.name for each in self._frames.get_inputs()]
         values = (encoded.tokens, style, frames.astype(np.float32)[None], encoded.states)
         features, pitch, energy = self._frames.run(None, dict(zip(names, values, strict=True)))
@@ -257,9 +251,7 @@ def cut_hash() -> str:
 
 
 def sums_exactly(probe: Any) -> bool:
-    """Run a session of published.probe(): True if this processor adds products of signed bytes
-    exactly.
-    """
+    """Run published.probe(): True if this processor adds signed products exactly."""
     entry = probe.get_inputs()[0]
     return bool(probe.run(None, {entry.name: np.full(entry.shape, 255, np.uint8)})[0].item())
 

@@ -211,9 +211,7 @@ class Plan(NaturalSpeech):
         return self.late(self.limit) + float(self.frames[-1]) - cut
 
     def begun(self, done: int) -> int:
-        """Return the number of symbols, with the edge before them, that have begun before frame
-        `done`.
-        """
+        """Count the symbols and the edge before them that have begun before frame `done`."""
         return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
 
 

@@ -65,8 +65,7 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
     """
     recording = recordings.read(pcm, sample_rate)
     target = measure(recording.speech, sample_rate, recording.speaker(encoder()))
-    known = load_file(str(resource(*MEASURES)))
-    measures = np.stack([known[style_hash(voice)] for voice in voices]).astype(np.float64)
+    measures = measures_of(voices)
     about = {**recording.about, "making": MAKING}
 
     def blend_by(weights: Sequence[float]) -> Voice:
@@ -77,6 +76,12 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
     halves = [style_of(timbre)[0, :TIMBRE], style_of(prosody)[0, TIMBRE:]]
     about = {**prosody.metadata, NEAREST: timbre.metadata[NEAREST]}
     return replace(prosody, tensors={STYLE: np.concatenate(halves)}, metadata=about)
+
+
+def measures_of(voices: Sequence[Voice]) -> Numbers:
+    """Load the measures of the stock voices [N, K] from the file that ships."""
+    known = load_file(str(resource(*MEASURES)))
+    return np.stack([known[style_hash(voice)] for voice in voices]).astype(np.float64)
 
 
 def style_hash(voice: Voice) -> str:

@@ -240,9 +240,7 @@ class KokoroSession(Session):
         super()._note_rate()
 
     def rewind(self, sample: int) -> int | None:
-        """Rewind as TtsSession.rewind() does, but from the first frame at or after `sample`, also
-        inside a word.
-        """
+        """See TtsSession; from the first frame at or after `sample`, also inside a word."""
         end = None if self._closed else self._go_back(sample)
         super()._note_rate()
         return end

@@ -129,9 +129,7 @@ class Delivery:
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Read the delivery from a voice's tensors; a missing tensor changes nothing. ValueError
-        for a value out of bounds.
-        """
+        """Read the delivery from a voice's tensors. ValueError for a value out of bounds."""
         found: dict[str, Any] = {}
         for name, (field, shape, least, most) in _BOUNDS.items():
             if name not in tensors:
@@ -220,9 +218,7 @@ def read_voices(folder: Path) -> tuple[Voice, ...]:
 
 
 def style_of(voice: Voice) -> Floats:
-    """Return the style [1, 256] of a voice. InvalidInput if it is missing or unlike any
-    speaker's.
-    """
+    """Return the style [1, 256] of a voice. InvalidInput if it is like no speaker's."""
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
     halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
     lengths = np.linalg.norm(halves, axis=1)
@@ -247,9 +243,7 @@ def shift_of(voice: Voice) -> Floats | None:
 
 
 def delivery_of(voice: Voice) -> Delivery:
-    """Return the delivery of a voice: pitch, pace and colour. InvalidInput if it is out
-    of bounds.
-    """
+    """Return the delivery of a voice. InvalidInput if it is out of bounds."""
     try:
         return Delivery.of_tensors(voice.tensors)
     except ValueError as error:

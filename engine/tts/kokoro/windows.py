@@ -29,9 +29,7 @@ def plan_natural(
     accent: str,
     frames_of: Callable[[EncodedText], Frames] | None = None,
 ) -> NaturalSpeech:
-    """Plan the words in a style [1, 256]. `frames_of` returns other durations than the
-    voice's own.
-    """
+    """Plan the words in a style [1, 256], with the voice's durations or `frames_of`."""
     script = make_script(words, [0.0] * len(words), closed=True, accent=accent)
     encoded = parts.encode(ids(script.text), style)
     natural = np.maximum(1, np.round(encoded.natural)).astype(np.int64)

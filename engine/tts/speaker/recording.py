@@ -62,9 +62,7 @@ class Recording:
 
     @torch.inference_mode()
     def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
-        """Return the speaker's unit vector, from the original recording because noise suppression
-        changes it.
-        """
+        """Return the speaker's unit vector, from the original: denoising changes it."""
         pcm = torch.from_numpy(resampled(self.speech, self.sample_rate, SPEECH_RATE))
         vector: npt.NDArray[np.float32] = (
             torch.nn.functional.normalize(encoder.embed(pcm), dim=0).float().cpu().numpy()

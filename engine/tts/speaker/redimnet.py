@@ -156,9 +156,7 @@ class _Stage(nn.ModuleList):
 
 
 class _Mix(nn.Module):
-    """Weighted sum of all rows before, with learnt weights per channel: [B, N, 1152, T] -> [B,
-    1152, T].
-    """
+    """Sum of all rows before, with learnt weights: [B, N, 1152, T] -> [B, 1152, T]."""
 
     def __init__(self, rows: int, width: int) -> None:
         super().__init__()

@@ -154,9 +154,7 @@ def _cut(inputs: list[Tensor], first: int) -> list[Tensor]:
 
 
 class _Loss:
-    """Distance of log mel levels at three resolutions: from the clip up to its bandwidth, from the
-    blend above it.
-    """
+    """Distance of log mel levels from the clip, and above its bandwidth from the blend."""
 
     def __init__(self, material: Material) -> None:
         self._clip, self._before = (torch.tensor(x) for x in (material.clip, material.before))
@@ -200,9 +198,7 @@ def _distance(one: Tensor, other: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Input of a fit: the blend at which it begins, the clip (mono), and its transcript with
-    figures as words.
-    """
+    """Input of a fit: the blend, the clip (mono), its transcript with figures as words."""
 
     blend: Voice
     clip: Pcm
@@ -245,9 +241,7 @@ def learn(
 
 
 def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
-    """Mix a blend (share 0) with its learnt voice (share 1). Pitch and pace are the
-    learnt voice's.
-    """
+    """Mix a blend (share 0) with its learnt voice, whose pitch and pace stay."""
     ours, theirs = style_of(blend)[0], style_of(learnt)[0]
     shift = share * learnt.tensors[SHIFT].astype(np.float32)
     tensors = {**learnt.tensors, STYLE: ours + share * (theirs - ours), SHIFT: shift}

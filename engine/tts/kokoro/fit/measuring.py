@@ -168,9 +168,7 @@ class Alignment:
 
 
 def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
-    """Find the symbols of the speech `said`, where they last `frames`, in the clip. Both are at 24
-    kHz.
-    """
+    """Find the symbols of the speech `said`, which last `frames`, in the clip (24 kHz)."""
     # Without the silence at the ends, which would be the cheapest place of a word before a pause.
     ours, our_first, theirs, their_first = (*_speech(said), *_speech(clip))
     one, other = cepstra(ours), cepstra(theirs)
@@ -212,9 +210,7 @@ def cepstra(pcm: Pcm) -> Numbers:
 
 
 def _warp(cost: Numbers) -> tuple[npt.NDArray[np.int64], float]:
-    """Return the cheapest path from the first to the last corner of a cost matrix, [steps, 2], and
-    its mean cost.
-    """
+    """Return the cheapest path [steps, 2] between two corners, and its mean cost."""
     rows, columns = cost.shape
     total = np.full((rows + 1, columns + 1), np.inf)
     total[0, 0] = 0

@@ -181,9 +181,7 @@ class DecoderGraph:
         )
 
     def _upsampled(self, number: int, x: str) -> str:
-        """Add a transposed convolution, whose kernel is two steps long, as a single
-        matrix product.
-        """
+        """Add a transposed convolution of a kernel of two steps, as one matrix product."""
         weight = self._published.constant(f"{ROOT}generator/Mul{'_1' if number else ''}_output_0")
         step, channels = STEPS[number], weight.shape[1]
         matrix = self._floats(f"ups {number}", weight.transpose(0, 2, 1).reshape(len(weight), -1))

@@ -152,9 +152,7 @@ def _attributes(node: NodeProto) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Convolution:
-    """A convolution of bytes. The int8 `weight` [out, in, taps] times `scale` is the
-    real weight.
-    """
+    """A convolution of bytes. `weight` [out, in, taps] times `scale` is the real weight."""
 
     weight: npt.NDArray[np.int8]
     scale: float
