@@ -115,11 +115,8 @@ class HeardNames:
 
     def _near(self, phones: str, allowed: float) -> Iterator[tuple[_Sound, float]]:
         """Yield the names that are no further from these phones than `allowed`."""
-        found = {
-            sound
-            for skeleton in _near_skeletons(phones)
-            for sound in self._by_skeleton.get(skeleton, ())
-        }
+        near = (self._by_skeleton.get(each, ()) for each in _near_skeletons(phones))
+        found = {sound for sounds in near for sound in sounds}
         for sound in sorted(found, key=lambda each: each.written):
             least = _LEAST_ALONE * abs(len(phones) - len(sound.phones))
             if least <= allowed * len(sound.phones):
@@ -194,9 +191,8 @@ def _plain(word: str) -> str:
 def _folded(phones: str) -> str:
     for joined, single in (("tʃ", "ʃ"), ("dʒ", "ʒ"), ("n̩", "ən"), ("l̩", "əl"), ("j", "")):
         phones = phones.replace(joined, single)
-    return "".join(
-        each for each in phones.translate(_FOLDED) if each in _VOWELS or each in _CLASSES
-    )
+    known = _VOWELS | _CLASSES.keys()
+    return "".join(each for each in phones.translate(_FOLDED) if each in known)
 
 
 def _near_skeletons(phones: str) -> set[str]:
@@ -211,13 +207,8 @@ def _distance(heard: str, name: str) -> float:
     for sound in heard:
         row = [before[0] + _cost_alone(sound)]
         for place, other in enumerate(name):
-            row.append(
-                min(
-                    before[place] + _cost(sound, other),
-                    before[place + 1] + _cost_alone(sound),
-                    row[place] + _cost_alone(other),
-                )
-            )
+            alone = (before[place + 1] + _cost_alone(sound), row[place] + _cost_alone(other))
+            row.append(min(before[place] + _cost(sound, other), *alone))
         before = row
     return before[-1] / max(1, len(name))
 

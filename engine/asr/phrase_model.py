@@ -104,9 +104,8 @@ class PhraseModel:
         orders = [[h for h in histories if len(h) == order] for order in range(ORDER)]
         sizes = [sum(len(self._followers[h]) for h in histories) for histories in orders]
         yield "\\data\\"
-        yield f"ngram 1={1 + sizes[0]}"
-        for order in range(2, ORDER + 1):
-            yield f"ngram {order}={sizes[order - 1]}"
+        for order, size in enumerate(sizes, start=1):
+            yield f"ngram {order}={size + (order == 1)}"  # the start is not counted in `sizes`
         for order, histories in enumerate(orders, start=1):
             yield f"\n\\{order}-grams:"
             if order == 1:

@@ -42,9 +42,9 @@ def faded_out(pcm: Pcm, sample_rate: int) -> Pcm:
     """Return the samples with a fade to silence at their end."""
     silent = min(len(pcm), sample_rate * SILENT_MS // 1000)
     fade = min(len(pcm) - silent, sample_rate * _FADE_MS // 1000)
-    gain = np.concatenate(
-        [np.ones(len(pcm) - silent - fade), _fade_gain(fade), np.zeros(silent)], dtype=np.float32
-    )
+    gain = np.ones(len(pcm), np.float32)
+    gain[len(pcm) - silent - fade : len(pcm) - silent] = _fade_gain(fade)
+    gain[len(pcm) - silent :] = 0
     return pcm * gain
 
 

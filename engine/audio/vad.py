@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.audio.pcm import Pcm
-from engine.errors import InvalidInput, ModelError
+from engine.errors import ModelError
 
 SAMPLE_RATE = 16_000  # Hz; the network's own rate
 WINDOW = 512  # samples per probability: 32 ms
@@ -47,10 +47,6 @@ class Vad:
         """Append samples [S] at 16 kHz; return the probabilities of completed windows. The rest is
         kept. Not-a-number counts as silence, so one broken block cannot poison the state.
         """
-        if pcm.ndim != 1:
-            raise InvalidInput(
-                "Audio must be one channel of samples, not an array of {shape}.", shape=pcm.shape
-            )
         clean = np.clip(np.nan_to_num(pcm, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
         pending = np.concatenate([self._rest, clean.astype(np.float32, copy=False)])
         whole = len(pending) // WINDOW * WINDOW
@@ -63,8 +59,7 @@ class Vad:
         return probabilities
 
     def _reset_state(self) -> None:
-        self._h = np.zeros((1, 1, STATE_WIDTH), np.float32)
-        self._c = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._h, self._c = (np.zeros((1, 1, STATE_WIDTH), np.float32) for _ in range(2))
         self._voiceless = 0  # windows in a row
 
     def _run(self, windows: Pcm) -> list[float]:
@@ -74,7 +69,7 @@ class Vad:
         self._context = tails[-1].copy()
         inputs = {"input": np.concatenate([context, windows], 1), "h": self._h, "c": self._c}
         speech, self._h, self._c = self._session.run(None, inputs)
-        probabilities = [float(probability) for probability in speech.reshape(-1)]
+        probabilities: list[float] = speech.reshape(-1).tolist()
         for probability in probabilities:
             self._voiceless = self._voiceless + 1 if probability < _VOICELESS else 0
         if self._voiceless == FORGET_WINDOWS:
@@ -127,12 +122,6 @@ class Endpointer:
         release: float = 0.35,
         pause_ms: int | None = None,
     ) -> None:
-        if not 0.0 <= release <= threshold <= 1.0:
-            raise InvalidInput(
-                "Thresholds must be 0 <= {release} <= {threshold} <= 1.",
-                release=release,
-                threshold=threshold,
-            )
         self.end_silence_ms = end_silence_ms
         self.minimum_speech_ms = minimum_speech_ms
         self.pause_ms = pause_ms  # None = pauses are not reported
@@ -214,7 +203,7 @@ def find_speech(pcm: Pcm, *, vad: Vad | None = None) -> tuple[Stretch, ...]:
 
     Passing `vad` saves loading one; it is reset before and after.
     """
-    network = vad if vad is not None else Vad()
+    network = vad or Vad()
     network.reset()
     tail = np.zeros(-len(pcm) % WINDOW, np.float32)  # the last, incomplete window counts too
     probabilities = network.push(pcm) + network.push(tail)
@@ -231,10 +220,8 @@ def speech_stretches(
     both sides, because weak consonants sit at the edges.
     """
     endpointer = Endpointer(end_silence_ms=pause_ms)
-    edges = [event.sample for event in endpointer.push(probabilities)]
-    last = endpointer.finish()
-    if last is not None:
-        edges.append(last.sample)
+    events = [*endpointer.push(probabilities), endpointer.finish()]
+    edges = [event.sample for event in events if event is not None]
     margin = margin_ms * SAMPLE_RATE // 1000
     stretches: list[Stretch] = []
     for start, end in zip(edges[::2], edges[1::2], strict=True):
@@ -248,8 +235,7 @@ def speech_stretches(
 def _network_file() -> Path:
     """Find the ONNX file inside faster-whisper without importing it (that takes a second)."""
     spec = importlib.util.find_spec("faster_whisper")
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
-    for folder in folders:
+    for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder, "assets").glob("silero_vad*.onnx"), reverse=True):
             return file
     raise ModelError(

@@ -44,9 +44,7 @@ class WaveFile:
         self.partial = Path(name)
         self._stream = os.fdopen(handle, "wb")
         self._wave = wave.open(self._stream, "wb")  # noqa: SIM115  closed in close()
-        self._wave.setnchannels(1)
-        self._wave.setsampwidth(2)
-        self._wave.setframerate(sample_rate)
+        self._wave.setparams((1, 2, sample_rate, 0, "NONE", ""))
 
     def append(self, pcm: Pcm) -> None:
         """Write samples [S]; does nothing after a fault."""

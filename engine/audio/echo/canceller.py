@@ -128,8 +128,7 @@ class AdaptiveFilter:
 
 
 def _power(spectrum: npt.NDArray[np.complex64]) -> npt.NDArray[np.float32]:
-    power: npt.NDArray[np.float32] = spectrum.real**2 + spectrum.imag**2
-    return power
+    return np.asarray(spectrum.real**2 + spectrum.imag**2)
 
 
 class DoubleTalk:
@@ -154,9 +153,8 @@ class DoubleTalk:
 
     def push(self, split: Split) -> None:
         """Process the next block."""
-        self._pair = np.concatenate(
-            (self._pair[:, BLOCK:], np.stack((split.residual, split.echo))), axis=1
-        )
+        blocks = np.stack((split.residual, split.echo))
+        self._pair = np.concatenate((self._pair[:, BLOCK:], blocks), axis=1)
         power = np.abs(np.fft.rfft(self._pair * self._window, axis=1)) ** 2
         summed = np.add.reduceat(power[:, : self._edges[-1]], self._edges[:-1], axis=1)
         residual, echo = summed / np.diff(self._edges)
@@ -198,8 +196,7 @@ class _Noise:
             self._least[0] = np.inf
         self._blocks += 1
         self._least[0] = np.minimum(self._least[0], self._smooth)
-        noise: Bands = np.min(self._least, axis=0)
-        return noise
+        return np.asarray(np.min(self._least, axis=0))
 
 
 @dataclass(frozen=True)

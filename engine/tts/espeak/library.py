@@ -10,7 +10,7 @@ import ctypes
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -63,23 +63,14 @@ class Speech:
 
 
 class _EventId(ctypes.Union):
-    _fields_ = (
-        ("number", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("string", ctypes.c_char * 8),
-    )
+    _fields_ = (("name", ctypes.c_char_p), ("string", ctypes.c_char * 8))
 
 
 class _Event(ctypes.Structure):
     _fields_ = (
-        ("type", ctypes.c_int),
-        ("unique_identifier", ctypes.c_uint),
-        ("text_position", ctypes.c_int),
-        ("length", ctypes.c_int),
-        ("audio_position", ctypes.c_int),
-        ("sample", ctypes.c_int),
-        ("user_data", ctypes.c_void_p),
-        ("id", _EventId),
+        *((name, ctypes.c_int) for name in ("type", "unique_identifier", "text_position")),
+        *((name, ctypes.c_int) for name in ("length", "audio_position", "sample")),
+        *(("user_data", ctypes.c_void_p), ("id", _EventId)),
     )
 
 
@@ -106,7 +97,7 @@ class Espeak:
         self._initialise(voices.make_data_folder(_data_folder(), data_folder()))
 
     @classmethod
-    def claim(cls) -> Self:
+    def claim(cls) -> "Espeak":
         """Return the library for this thread. ModelError when another living thread owns it."""
         with cls._claiming:
             library = cls._held
@@ -118,12 +109,9 @@ class Espeak:
                         name=library._owner.name,
                     )
                 library._terminate()
-                library = None
-            if library is None:
-                library = cls._held = cls()
-            library._claims += 1
-            assert isinstance(library, cls)
-            return library
+            cls._held = cls._held or cls()
+            cls._held._claims += 1
+            return cls._held
 
     def release(self) -> None:
         """End one claim; the last one frees the library, unless another thread has claimed it since
@@ -152,10 +140,8 @@ class Espeak:
         options = (_CHARS_UTF8 | _PHONES_GIVEN, None, None)
         status = self._library.espeak_Synth(encoded, len(encoded) + 1, *place, *options)
         self._check(status, "a text")
-        pcm = np.concatenate(self._samples) if self._samples else np.zeros(0, np.int16)
-        return Speech(
-            pcm.astype(np.float32) / np.float32(32768), tuple(self._words), tuple(self._phones)
-        )
+        pcm = np.concatenate([np.zeros(0, np.int16), *self._samples]).astype(np.float32)
+        return Speech(pcm / np.float32(32768), tuple(self._words), tuple(self._phones))
 
     def select(self, voice: str) -> None:
         """Load a voice ahead of speak(), which takes some ms if it is not the last one used."""
