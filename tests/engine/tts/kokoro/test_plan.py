@@ -34,8 +34,15 @@ from engine.tts.kokoro.statistics import sentences_in
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 from engine.tts.kokoro.symbols import LONGEST, MOST, ids, next_words, parts_of, symbols
 from tests.engine.text.test_other_languages import SENTENCES as SENTENCES_ELSEWHERE
-from tests.engine.tts.kokoro.small import small_parts, small_style
-from tests.engine.tts.kokoro.words import OWN_RATE, phoned, plan_request, planned, sentences
+from tests.engine.tts.kokoro.small import (
+    OWN_RATE,
+    phoned,
+    plan_request,
+    planned,
+    sentences,
+    small_parts,
+    small_style,
+)
 
 NONE = np.zeros(0, np.int64)
 AROUND = 1.5  # frames that sound around a sentence's symbols

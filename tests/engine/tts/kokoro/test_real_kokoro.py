@@ -28,7 +28,7 @@ from engine.tts.kokoro.voices import (
 from engine.tts.kokoro.windows import render
 from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws
-from tests.engine.tts.kokoro.words import of_graph, phoned, plan_request, sentences
+from tests.engine.tts.kokoro.small import of_graph, phoned, plan_request, sentences
 from tests.engine.tts.utterances import assert_same, say_all_at_once
 from tests.help.machine.packaged import FOLDER, packaged_asset
 

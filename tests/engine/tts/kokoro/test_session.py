@@ -18,8 +18,7 @@ from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
 from engine.tts.kokoro.symbols import next_words
 from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws
-from tests.engine.tts.kokoro.small import small, small_voice
-from tests.engine.tts.kokoro.words import phoned
+from tests.engine.tts.kokoro.small import phoned, small, small_voice
 from tests.engine.tts.utterances import push, say_all_at_once, speak
 
 FEW = ("Of", "the", "many", "people,", "one", "was", "right:", "it", "is", "late.")

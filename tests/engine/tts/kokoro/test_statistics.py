@@ -11,8 +11,15 @@ import pytest
 from engine.tts.kokoro import statistics as module
 from engine.tts.kokoro.parts import VoiceInputs
 from engine.tts.kokoro.statistics import statistics
-from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
-from tests.engine.tts.kokoro.words import OWN_RATE, TEXT, learnt, phoned
+from tests.engine.tts.kokoro.small import (
+    OWN_RATE,
+    TEXT,
+    learnt,
+    phoned,
+    scratch,
+    small_parts,
+    small_style,
+)
 
 
 def learn(folder: Path, text: str = TEXT, seed: int = 0) -> tuple[VoiceInputs, float]:

@@ -16,8 +16,7 @@ from engine.tts.kokoro.fit.measuring import Alignment, align
 from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.voices import LEARNT, delivery_of, shift_of, style_of
 from engine.tts.kokoro.windows import plan_natural
-from tests.engine.tts.kokoro.small import small, small_parts, small_style, small_voice
-from tests.engine.tts.kokoro.words import TEXT, phoned
+from tests.engine.tts.kokoro.small import TEXT, phoned, small, small_parts, small_style, small_voice
 
 STYLE = small_style()
 

@@ -12,8 +12,7 @@ from engine.tts.kokoro.graph.published import signs_are_exact, with_products
 from engine.tts.kokoro.parts import FRAME
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.windows import render
-from tests.engine.tts.kokoro.small import scratch, small_parts, small_style, write_small
-from tests.engine.tts.kokoro.words import (
+from tests.engine.tts.kokoro.small import (
     TEXT,
     frames_apart,
     learnt,
@@ -21,6 +20,10 @@ from tests.engine.tts.kokoro.words import (
     phoned,
     plan_request,
     planned,
+    scratch,
+    small_parts,
+    small_style,
+    write_small,
 )
 
 
