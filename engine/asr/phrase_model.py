@@ -35,7 +35,12 @@ class PhraseModel:
         self.size = len(learnt)
         # followers[history][word] = count; a history has 0, 1 or 2 words
         self._followers: dict[History, dict[str, int]] = {(): {}}
-        for gram, count in _grams(learnt).items():
+        # Each run of 1 to ORDER words, including runs across phrases, which are left out.
+        words = [word for phrase in learnt for word in (START, *phrase.split(), END)]
+        grams: Counter[tuple[str, ...]] = Counter()
+        for order in range(1, ORDER + 1):
+            grams.update(zip(*(words[first:] for first in range(order)), strict=False))
+        for gram, count in grams.items():
             history, word = gram[:-1], gram[-1]
             if END not in history and word != START and START not in gram[1:-1]:
                 self._followers.setdefault(history, {})[word] = count
@@ -120,15 +125,6 @@ class PhraseModel:
 
     def _weight(self, history: History) -> float:
         return self._back_off(history) if history in self._followers else 0.0
-
-
-def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
-    """Count each run of 1 to ORDER words, including runs across phrases."""
-    words = [word for phrase in phrases for word in (START, *phrase.split(), END)]
-    grams: Counter[tuple[str, ...]] = Counter()
-    for order in range(1, ORDER + 1):
-        grams.update(zip(*(words[first:] for first in range(order)), strict=False))
-    return grams
 
 
 @lru_cache(maxsize=1)

@@ -204,23 +204,20 @@ def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
     one is used.
     """
     info = model.info
-    for file in files:
-        if file.model == info.voice_model:
-            voice = voices.load(file.path)
-            can_make = info.can_clone and file.has_clip
-            current = (info.recipe_version, info.learnt or info.recipe_version)
-            if not can_make or voice.metadata.get("making", "") in current:
-                return voice
-            try:
+    own = next((file for file in files if file.model == info.voice_model), None)
+    if own is None:
+        for file in files:
+            if _can_remake(model, file):
                 return _made_again(model, file)
-            except EngineError as error:
-                reason = error.message
-                log.warning("a voice stays as it was made name=%s reason=%s", file.name, reason)
-                return voice
-    for file in files:
-        if _can_remake(model, file):
-            return _made_again(model, file)
-    raise _foreign(model, files[0].name, files[0].model)
+        raise _foreign(model, files[0].name, files[0].model)
+    current = (info.recipe_version, info.learnt or info.recipe_version)
+    if info.can_clone and own.has_clip and own.recipe_version not in current:
+        try:
+            return _made_again(model, own)
+        except EngineError as error:
+            reason = error.message
+            log.warning("a voice stays as it was made name=%s reason=%s", own.name, reason)
+    return voices.load(own.path)
 
 
 def _made_again(model: TtsModel, file: voices.SavedVoice) -> Voice:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.atomic_write import replace_file
-from engine.errors import ModelError
 from engine.settings import FAST_LIMIT, SLOWEST
-from engine.tts.voices import folded
+from engine.translatable import mark
+from engine.tts.voices import disk_errors, folded
 from engine.typed_values import read_json
 
 log = logging.getLogger(__name__)
@@ -63,16 +63,11 @@ def write(within: Path, notes: dict[str, Note]) -> None:
     """Write the notes. ModelError when the disk refuses."""
     entries = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
     content = json.dumps({"voices": entries}, indent=1)
-    try:
+    with disk_errors(
+        mark("What you chose for the voice could not be kept: {error}."), within / FILE
+    ):
         within.mkdir(parents=True, exist_ok=True)
         replace_file(within / FILE, content)
-    except OSError as error:
-        raise ModelError(
-            "What you chose for the voice could not be kept: {error}.",
-            hint="Make room or check the folder {folder}.",
-            error=error.strerror or error,
-            folder=within,
-        ) from error
 
 
 def change(within: Path, name: str, **values: Any) -> None:

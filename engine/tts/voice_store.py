@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from engine.audio.clips.clip import check_is_file
-from engine.errors import InvalidInput, ModelError
+from engine.errors import InvalidInput
 from engine.languages import ENGLISH
 from engine.messages.voices import Mix, VoiceEntry
 from engine.resources import table
 from engine.settings import FAST_LIMIT, SLOWEST
 from engine.systems import KOKORO
-from engine.translatable import Translatable, joined
+from engine.translatable import Translatable, joined, mark
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro.learnt import choose, file_of, learnt_path
 from engine.tts.registry import VoiceCatalogue
@@ -32,6 +32,7 @@ from engine.tts.voices import SavedVoice
 REMOVED: Final = "removed"  # a folder within that of the voices
 KEPT_DAYS: Final = 7
 _DAY_S: Final = 86_400
+_UNMOVED: Final = mark("The voice file {name} could not be moved: {error}.")
 _LEARNT: Final = "learnt "  # how the recipes of learnt voices begin
 _SEXES: Final = {"woman": "female", "girl": "female", "man": "male", "boy": "male"}
 _ACCENTS: Final = ("american", "british", "spanish", "italian", "brazilian", "french")
@@ -319,11 +320,9 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
 
 
 def _move(path: Path, new: Path) -> None:
-    try:
+    with voices.disk_errors(_UNMOVED, path):
         new.parent.mkdir(parents=True, exist_ok=True)
         path.replace(new)
-    except OSError as error:
-        raise _refused(path, error) from error
 
 
 def _removal_time(path: Path) -> float:
@@ -336,17 +335,5 @@ def _removal_time(path: Path) -> float:
 
 
 def _delete(path: Path) -> None:
-    try:
+    with voices.disk_errors(_UNMOVED, path):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise _refused(path, error) from error
-
-
-def _refused(path: Path, error: OSError) -> ModelError:
-    return ModelError(
-        "The voice file {name} could not be moved: {error}.",
-        hint="Check the folder {folder}.",
-        name=path.name,
-        error=error.strerror or error,
-        folder=path.parent,
-    )

@@ -10,7 +10,8 @@ import hashlib
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.languages import ENGLISH
 from engine.settings_file import data_folder
-from engine.translatable import Translatable
+from engine.translatable import Translatable, mark
 from engine.tts.base import Voice, language_code
 
 log = logging.getLogger(__name__)
@@ -117,18 +118,25 @@ def save_as(
             name=voice.name,
             size=f"{len(content) / 2**20:.0f}",
         )
-    try:
+    with disk_errors(mark("The voice '{name}' could not be saved: {error}."), path, voice.name):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
+    return _saved(metadata, path)
+
+
+@contextmanager
+def disk_errors(message: str, path: Path, name: str = "") -> Iterator[None]:
+    """Turn an OSError about a file into a ModelError with this marked message."""
+    try:
+        yield
     except OSError as error:
         raise ModelError(
-            "The voice '{name}' could not be saved: {error}.",
+            message,
             hint="Make room or check the folder {folder}.",
-            name=voice.name,
+            name=name or path.name,
             error=error.strerror or error,
             folder=path.parent,
         ) from error
-    return _saved(metadata, path)
 
 
 def folded(name: str) -> str:

@@ -46,13 +46,13 @@ def believe(segments: Iterable[Any], *, speech_s: float, gates: Gates) -> Belief
     credible: list[str] = []
     letters, sure = 0, 0.0
     for segment in segments:
-        text = segment.text.strip()
+        text, likely = segment.text.strip(), segment.avg_logprob  # natural, a mean over the tokens
         letters += len(text)
-        if text and _passes(segment, gates):
+        silent = segment.no_speech_prob > gates.no_speech and likely < gates.silent_logprob
+        repeats = segment.compression_ratio > gates.compression
+        if text and likely >= gates.logprob and not silent and not repeats:
             credible.append(text)
-            sure += (
-                len(text) * math.exp(min(0.0, segment.avg_logprob)) * (1.0 - segment.no_speech_prob)
-            )
+            sure += len(text) * math.exp(min(0.0, likely)) * (1.0 - segment.no_speech_prob)
     text = " ".join(credible)
     if not text or len(text) > gates.letters_free + gates.letters_per_second * speech_s:
         return Belief("", 0.0)
@@ -79,12 +79,3 @@ def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
             text = begun
         text = f"{text} {rest}"
     return Belief(text, sure / letters, language)
-
-
-def _passes(segment: Any, gates: Gates) -> bool:
-    # Logarithms are natural, a mean over the tokens; repetitive text has a high compression ratio.
-    silent = segment.no_speech_prob > gates.no_speech
-    if silent and segment.avg_logprob < gates.silent_logprob:
-        return False
-    likely = bool(segment.avg_logprob >= gates.logprob)
-    return likely and bool(segment.compression_ratio <= gates.compression)

@@ -139,9 +139,8 @@ def inspect(
 def judge(clip: Clip, seconds: float | None = None) -> ClipReport:
     """Check samples as a prompt. `seconds`: length of the complete recording."""
     seconds = clip.seconds if seconds is None else seconds
-    level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
-    noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
-    stands_out_db = snr_db(clip)
+    level, stands_out_db = level_db(clip.pcm), snr_db(clip)
+    noise_db = float(np.percentile(_frame_levels_db(clip), _NOISE_PERCENTILE))
     clipped = float(np.mean(np.abs(clip.pcm) >= _CLIPPING))
     fault = _fault(seconds, level, stands_out_db, coarse=clip.coarse)
     advice = fault or _advice(seconds, stands_out_db, clipped)
@@ -174,8 +173,8 @@ def snr_db(clip: Clip) -> float:
     """Return how far speech stands above pauses: the loudest tenth of 20 ms frames over the
     quietest. With steady noise that is 5 to 6 dB more than speech over noise (measured).
     """
-    frames_db = _frame_levels_db(clip)
-    quiet, loud = np.percentile(frames_db, (_NOISE_PERCENTILE, _SPEECH_PERCENTILE))
+    ends = (_NOISE_PERCENTILE, _SPEECH_PERCENTILE)
+    quiet, loud = np.percentile(_frame_levels_db(clip), ends)
     return float(loud - quiet)
 
 

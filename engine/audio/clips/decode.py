@@ -81,8 +81,7 @@ class BoundedFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return True
+    seekable = readable
 
 
 @dataclass(frozen=True)

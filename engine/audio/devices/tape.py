@@ -246,8 +246,8 @@ class Tape:
 
     def _silence_out(self, start: int, stop: int) -> None:
         for offset, samples, _ in self._pieces(start, stop):
-            self._store.memory[offset : offset + samples] = 0
-            self._dry[offset : offset + samples] = 0  # or a later gain change would revive it
+            for memory in (self._store.memory, self._dry):  # or a later gain would revive it
+                memory[offset : offset + samples] = 0
 
     def _envelope(self, position: int, samples: int) -> Pcm | float:
         passed = position - self._ramp_start

@@ -163,20 +163,16 @@ class DoubleTalk:
         noise = self._noise.push(residual)
         expected = echo * 10 ** ((self._share_db + _MARGIN_DB) / 10) + _NOISE_BIAS * noise
         above_db = 10 * np.log10(residual / (expected + _TINY) + _TINY)
-        self._adapt(residual, echo, noise)
-        surprise: Bands = np.clip(above_db, _LEAST_DB, _MOST_DB)  # of this block in each band
-        self._recent = np.vstack((self._recent[1:], surprise))
-        broad = float(np.mean(surprise[:_BROAD]))
-        self._in_a_row = self._in_a_row + 1 if broad > _SURE_DB else 0
-
-    def _adapt(self, residual: Bands, echo: Bands, noise: Bands) -> None:
-        """Move the usual share of each band whose echo is above the noise. Also during speech;
-        otherwise a changed room would be taken for a person for ever.
-        """
+        # The usual share of each band whose echo is above the noise moves. Also during speech;
+        # otherwise a changed room would be taken for a person for ever.
         share_db = 10 * np.log10(np.maximum(residual - noise, _TINY) / echo)
         audible = (echo > _TINY) & (echo * 10 ** (self._share_db / 10) > noise)
         moved = np.where(share_db > self._share_db, _USUAL, _USUAL - 1)
         self._share_db += np.where(audible, _STEP_DB * moved, 0.0)
+        surprise: Bands = np.clip(above_db, _LEAST_DB, _MOST_DB)  # of this block in each band
+        self._recent = np.vstack((self._recent[1:], surprise))
+        broad = float(np.mean(surprise[:_BROAD]))
+        self._in_a_row = self._in_a_row + 1 if broad > _SURE_DB else 0
 
 
 class _Noise:

@@ -16,6 +16,7 @@ from engine.errors import EngineError, InvalidInput
 from engine.translatable import from_json, to_json
 from engine.tts import voices
 from engine.tts.kokoro.voices import LEARNT, NAME
+from engine.typed_values import read_json
 
 _LETTERS: Final = 16  # of a digest, in the name of a file
 _LARGEST_REFUSAL: Final = 10_000  # bytes
@@ -38,8 +39,7 @@ def refuse(recording: str, text: str, reason: str) -> None:
 def refusal(recording: str, text: str) -> str:
     """Return the reason of refuse(); empty without one for this text and today's recipe."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        with _refusal_file(recording).open("rb") as file:
-            document = json.loads(file.read(_LARGEST_REFUSAL))
+        document = read_json(_refusal_file(recording), _LARGEST_REFUSAL)
         if (document["recipe"], document["text"]) == (LEARNT, text):
             return from_json(document["reason"])
     return ""

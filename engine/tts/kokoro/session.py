@@ -152,12 +152,12 @@ class KokoroSession(Session):
         numbers = self._numbers[state.first : state.first + len(words)]
         paces = tuple(self._paces[number] for number in numbers)
         request = PlanRequest(words, paces, self.rate, closed)
-        voice = self._voice
         late = None
         if state.behind is not None:
             rate, behind = state.behind
             late = behind if rate == request.rate else 0.0
-        plan = make_plan(voice.parts, voice.speaker, request, state.plan, state.done, late)
+        parts, speaker = self._voice.parts, self._voice.speaker
+        plan = make_plan(parts, speaker, request, state.plan, state.done, late)
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
 
     def _render(self, plan: Plan) -> None:
