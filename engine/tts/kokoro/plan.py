@@ -215,19 +215,6 @@ class Plan(NaturalSpeech):
         return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
 
 
-@dataclass(frozen=True)
-class _RenderedPart:
-    """The rendered part of a sentence: frames of its symbols, pauses that are decided, spoken
-    syllables of each word. `steady`: as in Plan. `late`: frames by which it is too long.
-    """
-
-    frames: Frames
-    pauses: tuple[float, ...]
-    said: Mapping[int, int]
-    steady: bool
-    late: float
-
-
 def make_plan(
     parts: Parts,
     speaker: Speaker,
@@ -241,20 +228,18 @@ def make_plan(
     None = there was no sentence before.
     """
     follows = late is not None
-    past = _rendered_part(before, done, request.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
+    frozen, decided, said, steady, behind = _rendered_part(
+        before, done, request.rate, (late or 0.0) + (_LEAD + EARLY) * follows
+    )
     rates = [None if request.rate is None else paced(request.rate, pace) for pace in request.paces]
     below = pausing_below(speaker.accent, speaker.own_rate)
     needed = [pause_needed(rate, below) for rate in rates]
-    pauses = pauses_after(
-        request.words, needed, past.pauses, past.said, -past.late / PER_SECOND, steady=past.steady
-    )
+    pauses = pauses_after(request.words, needed, decided, said, -behind / PER_SECOND, steady=steady)
     script = make_script(request.words, pauses, closed=request.closed, accent=speaker.accent)
     encoded = parts.encode(ids(script.text), speaker.style)
-    pace = Pace(request.rate, request.paces, speaker.own_rate, past.late, below)
+    pace = Pace(request.rate, request.paces, speaker.own_rate, behind, below)
     slowness = speaker.delivery.slowness if request.rate is None else 1.0
-    frames = fit_durations(
-        script, slowness * encoded.natural, past.frames, pace, closed=request.closed
-    )
+    frames = fit_durations(script, slowness * encoded.natural, frozen, pace, closed=request.closed)
     features, pitch, energy = parts.features(encoded, speaker.style, frames)
     pitch = speaker.delivery.pitched(pitch)
     if before is not None:
@@ -264,7 +249,7 @@ def make_plan(
     curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
     plan = Plan(
         *(script, encoded, frames, features, pitch, energy, curves, turns),
-        *(request, late, pauses, past.steady, pace, len(past.frames)),
+        *(request, late, pauses, steady, pace, len(frozen)),
     )
     if before is None and follows:  # the lead of the plan is known now
         pace = replace(pace, late=pace.late + plan.lead - _LEAD - EARLY)
@@ -281,20 +266,19 @@ def make_plan(
 
 def _rendered_part(
     before: Plan | None, done: int, rate: float | None, late: float
-) -> _RenderedPart:
-    """Return the part of a plan before the frame `done`. `late`: used if there is no plan yet."""
+) -> tuple[Frames, tuple[float, ...], Mapping[int, int], bool, float]:
+    """Return what of a plan lies before the frame `done`: frames of symbols, pauses that are
+    decided, spoken syllables of each word, Plan.steady, and the frames by which it is too long
+    (`late` if there is no plan yet).
+    """
     if before is None:
-        return _RenderedPart(np.zeros(0, np.int64), (), {}, steady=True, late=late)
+        return np.zeros(0, np.int64), (), {}, True, late
     frames = before.frames[: before.begun(done)]
     decided = sum(end + 1 < len(frames) for end in before.script.ends)
-    same = before.request.rate == rate
-    return _RenderedPart(
-        frames,
-        before.pauses[:decided],
-        said_syllables(before.script, max(0, len(frames) - 1)),
-        steady=before.steady and same,
-        late=before.late(done) if same else 0.0,
-    )
+    said = said_syllables(before.script, max(0, len(frames) - 1))
+    if before.request.rate != rate:
+        return frames, before.pauses[:decided], said, False, 0.0
+    return frames, before.pauses[:decided], said, before.steady, before.late(done)
 
 
 def _joined(old: Floats, new: Floats, place: int) -> Floats:

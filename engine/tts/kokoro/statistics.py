@@ -13,7 +13,6 @@ import logging
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -45,6 +44,7 @@ _CODE: Final = (
     "symbols.py",
     "fit/decoder.py",
 )  # decide the result
+_Answer = tuple[int, dict[str, npt.NDArray[np.float64]]]
 _MOST: Final = 100  # files: every mixture and learnt voice has one
 
 
@@ -115,10 +115,10 @@ def _learn(
 
     decoder = load_decoder(parts.published)
     syllables = length = 0
-    answers: list[_Answer] = []
+    answers: list[_Answer] = []  # a number of frames, and flat tensors by name
     for words in sentences:
         said = plan_natural(parts, style, words, accent=accent)
-        answers.append(_Answer(len(said.features), measure(decoder, parts, said, style, shift)))
+        answers.append((len(said.features), measure(decoder, parts, said, style, shift)))
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())
     inputs = {**_norms(parts, answers), **_ranges(parts, answers)}
@@ -134,28 +134,19 @@ def _learn(
     }
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """Measurements of a sentence of `frames` frames: flat tensors by name."""
-
-    frames: int
-    tensors: dict[str, npt.NDArray[np.float64]]
-
-
 def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
     """Return the gain and bias that replace each norm."""
     inputs: dict[str, Any] = {}
-    total = sum(answer.frames for answer in answers)
+    total = sum(frames for frames, _ in answers)
     for name, tensor in parts.layout["norms"].items():
-        means = [(each.frames, each.tensors[tensor["mean"]]) for each in answers]
-        variances = [each.tensors[tensor["variance"]] for each in answers]
-        mean = sum(count * each for count, each in means) / total
-        pairs = zip(means, variances, strict=True)
-        square = sum(count * (variance + each**2) for (count, each), variance in pairs)
-        gain = answers[0].tensors[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
+        measured = [(n, each[tensor["mean"]], each[tensor["variance"]]) for n, each in answers]
+        mean = sum(count * each for count, each, _ in measured) / total
+        square = sum(count * (variance + each**2) for count, each, variance in measured)
+        first = answers[0][1]
+        gain = first[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
         factor = parts.tables.get(f"factor {name}", np.float32(1.0))
         inputs[f"gain {name}"] = gain * factor
-        inputs[f"bias {name}"] = (answers[0].tensors[tensor["beta"]] - mean * gain) * factor
+        inputs[f"bias {name}"] = (first[tensor["beta"]] - mean * gain) * factor
     return inputs
 
 
@@ -182,6 +173,6 @@ def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
 
 def _ends(tensor: str, answers: Sequence[_Answer]) -> tuple[Any, Any]:
     """Return the minimum and the maximum of a tensor, in total or by channel."""
-    least = np.min([each.tensors[f"ReduceMin {tensor}"] for each in answers], axis=0)
-    most = np.max([each.tensors[f"ReduceMax {tensor}"] for each in answers], axis=0)
+    least = np.min([each[f"ReduceMin {tensor}"] for _, each in answers], axis=0)
+    most = np.max([each[f"ReduceMax {tensor}"] for _, each in answers], axis=0)
     return least, most
