@@ -8,7 +8,7 @@ random, so the seed has no effect.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Pcm, RateRange
 from engine.tts.kokoro.durations import Frames
-from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, EncodedText, Parts, VoiceInputs
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, Parts, VoiceInputs
 from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
 from engine.tts.kokoro.symbols import next_words, parts_of
 from engine.tts.kokoro.voices import TAPS
@@ -49,12 +49,10 @@ class VoiceParts:
     speaker: Speaker
     voice_inputs: VoiceInputs
 
-    def natural(
-        self, words: Sequence[PhonedWord], frames_of: Callable[[EncodedText], Frames] | None = None
-    ) -> NaturalSpeech:
+    def natural(self, words: Sequence[PhonedWord], frames: Frames | None = None) -> NaturalSpeech:
         """Plan a complete sentence in the voice's style; see plan_natural()."""
         style, accent = self.speaker.style, self.speaker.accent
-        return plan_natural(self.parts, style, words, accent=accent, frames_of=frames_of)
+        return plan_natural(self.parts, style, words, accent=accent, frames=frames)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ frames on both sides as its convolutions see (graph/decoder.py), and nothing is 
 window. So windows of any size join without a seam.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.kokoro.durations import Frames, make_script
-from engine.tts.kokoro.parts import EDGE, FINE_ROWS, FRAME, EncodedText, Floats, Parts, VoiceInputs
+from engine.tts.kokoro.parts import EDGE, FINE_ROWS, FRAME, Floats, Parts, VoiceInputs
 from engine.tts.kokoro.plan import NaturalSpeech, Plan
 from engine.tts.kokoro.symbols import ids
 
@@ -27,13 +27,13 @@ def plan_natural(
     words: Sequence[PhonedWord],
     *,
     accent: str,
-    frames_of: Callable[[EncodedText], Frames] | None = None,
+    frames: Frames | None = None,
 ) -> NaturalSpeech:
-    """Plan the words in a style [1, 256], with the voice's durations or `frames_of`."""
+    """Plan the words in a style [1, 256], with the voice's own durations or these `frames`."""
     script = make_script(words, [0.0] * len(words), closed=True, accent=accent)
     encoded = parts.encode(ids(script.text), style)
-    natural = np.maximum(1, np.round(encoded.natural)).astype(np.int64)
-    frames = frames_of(encoded) if frames_of else natural
+    if frames is None:
+        frames = np.maximum(1, np.round(encoded.natural)).astype(np.int64)
     features, pitch, energy = parts.features(encoded, style, frames)
     curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
     return NaturalSpeech(script, encoded, frames, features, pitch, energy, curves, turns)

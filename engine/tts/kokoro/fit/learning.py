@@ -271,7 +271,7 @@ def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     loud = natural.energy > np.percentile(natural.energy, _QUIET)
     offset = np.median(natural.energy[loud] - energy_of(said)[loud])
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
-    speech, pitch = machine.natural(words, lambda _: alignment.frames), pitch_of(clip)
+    speech, pitch = machine.natural(words, alignment.frames), pitch_of(clip)
     speech = speech.with_curves(machine.parts, pitch, energy)
     before, highest_hz = _say(machine, speech), bandwidth(clip)
     # A learnt breath before the first sound would be audible before every sentence.
