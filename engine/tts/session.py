@@ -248,10 +248,11 @@ class Synthesiser(ABC, Generic[_Prepared]):
         """
         if voice.model != self.info.voice_model:
             raise InvalidInput(
-                "The voice '{name}' was made for '{model}'.",
-                hint="Choose a voice of this synthesiser, or add the recording again.",
+                "The voice '{name}' was made for '{model}', not for '{other}'.",
+                hint="Add it again from its recording, or use the synthesiser it was made for.",
                 name=voice.name,
                 model=voice.model,
+                other=self.info.voice_model,
             )
         if id(voice) not in self._recent:
             # The entry keeps the voice alive, so no other voice can get its id.
