@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from engine.atomic_write import replace_file
 from engine.settings import FAST_LIMIT, SLOWEST
-from engine.translatable import mark
 from engine.tts.voices import disk_errors, folded
 from engine.typed_values import read_json
 
@@ -63,9 +62,7 @@ def write(within: Path, notes: dict[str, Note]) -> None:
     """Write the notes. ModelError when the disk refuses."""
     entries = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
     content = json.dumps({"voices": entries}, indent=1)
-    with disk_errors(
-        mark("What you chose for the voice could not be kept: {error}."), within / FILE
-    ):
+    with disk_errors("noted", within / FILE):
         within.mkdir(parents=True, exist_ok=True)
         replace_file(within / FILE, content)
 

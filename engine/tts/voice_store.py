@@ -21,7 +21,7 @@ from engine.messages.voices import Mix, VoiceEntry
 from engine.resources import table
 from engine.settings import FAST_LIMIT, SLOWEST
 from engine.systems import KOKORO
-from engine.translatable import Translatable, joined, mark
+from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro.learnt import choose, file_of, learnt_path
 from engine.tts.registry import VoiceCatalogue
@@ -32,7 +32,6 @@ from engine.tts.voices import SavedVoice
 REMOVED: Final = "removed"  # a folder within that of the voices
 KEPT_DAYS: Final = 7
 _DAY_S: Final = 86_400
-_UNMOVED: Final = mark("The voice file {name} could not be moved: {error}.")
 _LEARNT: Final = "learnt "  # how the recipes of learnt voices begin
 _SEXES: Final = {"woman": "female", "girl": "female", "man": "male", "boy": "male"}
 _ACCENTS: Final = ("american", "british", "spanish", "italian", "brazilian", "french")
@@ -320,7 +319,7 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
 
 
 def _move(path: Path, new: Path) -> None:
-    with voices.disk_errors(_UNMOVED, path):
+    with voices.disk_errors("moved", path):
         new.parent.mkdir(parents=True, exist_ok=True)
         path.replace(new)
 
@@ -335,5 +334,5 @@ def _removal_time(path: Path) -> float:
 
 
 def _delete(path: Path) -> None:
-    with voices.disk_errors(_UNMOVED, path):
+    with voices.disk_errors("moved", path):
         path.unlink(missing_ok=True)

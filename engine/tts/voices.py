@@ -39,6 +39,11 @@ ABOUT: Final = "description"  # its sound or its parts
 MIXED: Final = "mixed_of"  # voices and their shares, of a mixture
 MAKING, NEAREST = "making", "nearest"  # its recipe; the largest part of a blend
 RECORDING: Final = "clip_sha256"  # Clip.digest of its recording
+_REFUSED: Final = {
+    "saved": mark("The voice '{name}' could not be saved: {error}."),
+    "moved": mark("The voice file {name} could not be moved: {error}."),
+    "noted": mark("What you chose for the voice could not be kept: {error}."),
+}
 _LONGEST_ABOUT: Final = 200  # characters
 LEARNT_FOLDER: Final = "learnt"  # within that of voices: learnt voices that wait to be chosen
 SUFFIX: Final = ".voice.safetensors"
@@ -118,20 +123,20 @@ def save_as(
             name=voice.name,
             size=f"{len(content) / 2**20:.0f}",
         )
-    with disk_errors(mark("The voice '{name}' could not be saved: {error}."), path, voice.name):
+    with disk_errors("saved", path, voice.name):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
     return _saved(metadata, path)
 
 
 @contextmanager
-def disk_errors(message: str, path: Path, name: str = "") -> Iterator[None]:
-    """Turn an OSError about a file into a ModelError with this marked message."""
+def disk_errors(action: str, path: Path, name: str = "") -> Iterator[None]:
+    """Turn an OSError about a file into a ModelError. `action`: a key of _REFUSED."""
     try:
         yield
     except OSError as error:
         raise ModelError(
-            message,
+            _REFUSED[action],
             hint="Make room or check the folder {folder}.",
             name=name or path.name,
             error=error.strerror or error,

@@ -50,14 +50,14 @@ def sounds(words: Sequence[str]) -> Sounds:
     """Return the pronunciations of lower-case words from the dictionary, otherwise from the
     phonemizer. A silent word has no phones. ModelError if either is missing.
     """
-    found = pronunciations(words)
-    unknown = [word for word in words if word not in found]
+    known = pronunciations(words)
+    unknown = [word for word in words if word not in known]
     espeak = Espeak() if unknown else None
     for word in unknown:
         assert espeak is not None
         groups = espeak.groups(word)
-        found[word] = in_pieces("".join(phone for group in groups for phone in group), _CMU)
-    return found
+        known[word] = in_pieces("".join(phone for group in groups for phone in group), _CMU)
+    return known
 
 
 def syllables(phones: str) -> int:
@@ -88,15 +88,14 @@ def examine(phrase: str) -> Sounds:
             ),
             phrase=phrase,
         )
-    found = sounds(words)
-    fault = _fault(phrase, found)
-    if fault:
+    if fault := _fault(phrase):
         raise InvalidInput(fault, hint="Try “{phrase}”.", phrase=_suggestion(phrase))
-    return found
+    return sounds(words)
 
 
-def _fault(phrase: str, found: Sounds) -> str:
+def _fault(phrase: str) -> str:
     """Return why a phrase is not suitable; empty if it is."""
+    found = sounds(phrase.split())
     spoken = " ".join(found[word] for word in phrase.split())
     length = syllables(spoken)
     if length < LEAST_SYLLABLES or len(spoken.split()) < LEAST_PHONES:
@@ -122,6 +121,6 @@ def _suggestion(phrase: str) -> str:
         for call in CALLS:
             longer = f"{call} {phrase}"
             fits = len(longer) <= MOST_LETTERS
-            if fits and not _fault(longer, sounds(longer.split())):
+            if fits and not _fault(longer):
                 return longer
     return USUAL

@@ -44,23 +44,23 @@ _NOISE_PERCENTILE = 10
 _SPEECH_PERCENTILE = 90
 POOR_SNR_DB = 20.0  # below that, a voice made from the clip is noisy
 _HOPELESS_SNR_DB = 6.0
-# Message and hint for the exit status of the decoder.
-_UNREADABLE: Final[dict[int, tuple[str, str]]] = {
-    Fault.NOT_SOUND: (mark("The file '{name}' is not sound that can be read."), _FORMATS_HINT),
-    Fault.NO_TRACK: (mark("The file '{name}' has no sound track."), _FORMATS_HINT),
-    Fault.HEADER: (
-        mark("The file '{name}' claims {channels} channels at {rate} Hz."),
-        mark("It is probably damaged; export it again."),
+# Messages and hints for the exit status of the decoder.
+_UNREADABLE: Final[dict[int, str]] = {
+    Fault.NOT_SOUND: mark("The file '{name}' is not sound that can be read."),
+    Fault.NO_TRACK: mark("The file '{name}' has no sound track."),
+    Fault.HEADER: mark("The file '{name}' claims {channels} channels at {rate} Hz."),
+    Fault.NOT_NUMBERS: mark(
+        "The file '{name}' contains values that are not sound (NaN or infinity)."
     ),
-    Fault.NOT_NUMBERS: (
-        mark("The file '{name}' contains values that are not sound (NaN or infinity)."),
-        mark("Export it again from the program that made it."),
-    ),
+    Fault.DAMAGED: mark("The file '{name}' is damaged."),
 }
-_DAMAGED: Final = (
-    mark("The file '{name}' is damaged."),
-    mark("Export it again, or choose another file."),
-)
+_REMEDIES: Final[dict[int, str]] = {
+    Fault.NOT_SOUND: _FORMATS_HINT,
+    Fault.NO_TRACK: _FORMATS_HINT,
+    Fault.HEADER: mark("It is probably damaged; export it again."),
+    Fault.NOT_NUMBERS: mark("Export it again from the program that made it."),
+    Fault.DAMAGED: mark("Export it again, or choose another file."),
+}
 
 
 @dataclass(frozen=True)
@@ -257,9 +257,14 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> Cl
     line = samples.readline(1_000)
     header = json.loads(line) if line.endswith(b"\n") else {}
     if status:
-        message, hint = _UNREADABLE.get(status, _DAMAGED)  # others damaged, or it crashed the child
-        channels, rate = header.get("channels"), header.get("sample_rate")
-        raise UnreadableClip(message, hint=hint, name=path.name, channels=channels, rate=rate)
+        fault = status if status in _UNREADABLE else Fault.DAMAGED  # or it crashed the child
+        raise UnreadableClip(
+            _UNREADABLE[fault],
+            hint=_REMEDIES[fault],
+            name=path.name,
+            channels=header.get("channels"),
+            rate=header.get("sample_rate"),
+        )
     sample_rate = int(header["sample_rate"])
     most = max(1, int(max_seconds * sample_rate))
     pcm: Pcm = np.frombuffer(samples.read((most + 1) * 4), dtype=np.float32)
