@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ModelError, SynthesisError
-from engine.machine.native_paths import native_path
+from engine.machine import native_path
 from engine.settings_file import data_folder
 from engine.tts.base import Pcm
 from engine.tts.espeak import voices

@@ -35,7 +35,7 @@ from engine.serve.doors.speech_dispatcher.message import (
     key_text,
     parse,
 )
-from engine.tts import voice_catalogue, voices
+from engine.tts import registry, voices
 
 IDLE_S: Final = 300.0  # without speech, until the engine process ends
 # From the begin of a message to its end. An end that follows a cancel within a millisecond finds
@@ -371,10 +371,10 @@ def own_voices() -> dict[str, str]:
     """Return the voices of the person's synthesiser with their languages; none for espeak."""
     settings, _ = settings_file.load(settings_file.default_path())
     try:
-        catalogue = voice_catalogue.usable(settings.speech)
+        catalogue = registry.usable(settings.speech)
     except EngineError:
         return {}
-    if catalogue.voice_model == voice_catalogue.ESPEAK:
+    if catalogue.voice_model == registry.ESPEAK:
         return {}
     own = {name: catalogue.languages.get(name, ENGLISH) for name in catalogue.own}
     saved = voices.saved_voices(voices.folder())
