@@ -79,8 +79,7 @@ class Judge:
         chance_of_end: Callable[[Sequence[str]], float],
     ) -> None:
         """`phrases` are sentences for the skills; `understands` tests whether a skill answers a
-        text. `chance_of_end` gives the natural logarithm of the probability that a sentence ends
-        there.
+        text. `chance_of_end`: the log probability that a sentence ends there.
         """
         self._phrases = learn_phrases(tuple(phrases))
         self._understands = understands

@@ -148,8 +148,7 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
     window's thread.
 
     `phrases` are sentences of the built-in skills as spoken (lower case, numbers in words); sphinx
-    gives them priority. InvalidInput for an unknown name, ModelError if the model is missing or
-    broken.
+    gives them priority. InvalidInput for an unknown name, ModelError for a broken model.
     """
     settings = resolve(settings)
     match settings.engine:

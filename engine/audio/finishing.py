@@ -2,9 +2,10 @@
 are attenuated, not clipped), and a limit on the silence within it, for networks that sometimes
 pause for too long.
 
-Invariants: the first sample and the last SILENT_MS are silence, whatever a network generates. What
-a limit does depends on the samples before, not on how those were divided into frames nor on their
-time of arrival. No limited sample is above LIMIT, and a sound that stays below it is left as it is.
+Invariants: the first sample and the last SILENT_MS are silence, whatever a network generates. The
+effect of a limit depends on the samples before, not on how those were divided into frames nor on
+their time of arrival. No limited sample is above LIMIT, and a sound that stays below it is left as
+it is.
 """
 
 from typing import Final

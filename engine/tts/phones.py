@@ -102,8 +102,7 @@ def read_table(file: Path, vocabulary: int) -> PhoneTable:
 
 def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) -> PhoneTable:
     """Read phoneme_to_token.json with its special ids: those `named` in another file, else those in
-    the table, else those of the first weights if no phone has them. The ModelError names the file
-    and its fault.
+    the table, else those of the first weights if no phone has them. ModelError names the fault.
     """
     table = _read_ids(file, vocabulary)
     taken = {number for phone, number in table.items() if phone not in (*_NAMES, *MARKS)}

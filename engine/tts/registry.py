@@ -130,8 +130,7 @@ def of_model(model: TtsModel) -> VoiceCatalogue:
 
 def usable(settings: SpeechSettings) -> VoiceCatalogue:
     """Return the catalogue of the synthesiser of these settings, or espeak's if its files are
-    incomplete and it is 'auto' or comes with the program. ModelError for any other synthesiser with
-    incomplete files.
+    incomplete and it is 'auto' or comes with the program. ModelError for any other one.
     """
     try:
         return of_settings(settings)

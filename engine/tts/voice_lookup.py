@@ -200,8 +200,7 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
     """Return a voice for the model from files of one name: the one made for the model, else one
-    that can be made again for it. A voice of an older recipe is made again; if that fails, the old
-    one is used.
+    that can be made again for it. One of an older recipe is made again, if that is possible.
     """
     info = model.info
     own = next((file for file in files if file.model == info.voice_model), None)

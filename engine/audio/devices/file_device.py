@@ -30,8 +30,7 @@ Clock = Callable[[], float]  # seconds since some moment; never goes back
 class FileMicrophone:
     """See Microphone: plays a file, or samples in memory, once, then `tail_s` of silence.
 
-    Time starts at the first read(), so nothing is spoken while models load. UnreadableClip if the
-    file cannot be read.
+    Time starts at the first read(), so nothing is spoken while models load. Raises UnreadableClip.
     """
 
     joins_midway = False

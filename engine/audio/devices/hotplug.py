@@ -35,8 +35,7 @@ _LONGEST_LIST = 1 << 20  # bytes
 class DeviceWatch:
     """Call poll() about once a second, from one thread; close() when done.
 
-    `fingerprint` returns a value that changes when devices do; `enumerate_devices` starts the
-    child.
+    `fingerprint` returns a value that changes when devices do; `enumerate_devices` lists them.
     """
 
     def __init__(

@@ -47,12 +47,11 @@ class DeviceStream(ABC):
     """The common part of PortAudio's microphones and loudspeakers. Made by portaudio.py.
 
     `stream` is a started stream of rtmixer; `reopen` makes another one of the same device, or
-    raises DeviceError; `release` ends this one. Only portaudio.refresh() calls suspend() and
-    resume().
+    raises DeviceError; `release` ends this one. Only portaudio.refresh() suspends and resumes.
     """
 
     noun: ClassVar[Translatable]
-    none: ClassVar[Translatable]  # message if there is no such device
+    none: ClassVar[Translatable]  # message where such a device is missing
     way: ClassVar[str]  # as PortAudio names it
     recorder: ClassVar[str]  # rtmixer's class of the stream
 

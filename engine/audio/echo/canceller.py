@@ -6,7 +6,7 @@ the echo while both sound. A filter removes only what it predicts. So its residu
 whether the user speaks, and keeps every word. The filter, a Kalman filter in the frequency domain
 for the part of an echo that a linear room explains (Enzner and Vary 2006; partitioned: Kuech,
 Mabande and Enzner 2014), weighs each correction by its own uncertainty against the other sound in
-the microphone, so it needs no detector of double talk. The detector tells within 30 ms that the
+the microphone, so it needs no detector of double talk. The detector reports within 30 ms that the
 microphone contains more than echo, before a voice detector can: per band, the filter's residual is
 compared with its usual level (a share of the predicted echo, and steady noise). It depends on the
 samples alone; if it misjudges a room, it adapts within seconds.

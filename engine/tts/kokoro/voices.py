@@ -118,8 +118,7 @@ def is_fetched() -> bool:
 @dataclass(frozen=True)
 class Delivery:
     """Changes to Kokoro's speech. The natural logarithm p of the pitch in Hz becomes `offset` +
-    `spread` * p; `slowness` is a factor on durations without a requested rate; `taps` filter the
-    samples.
+    `spread` * p; `slowness` is a factor on durations without a requested rate; `taps`: of a filter.
     """
 
     offset: float = 0.0

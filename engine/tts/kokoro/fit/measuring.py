@@ -159,8 +159,7 @@ def bandwidth(pcm: Pcm) -> float:
 @dataclass(frozen=True)
 class Alignment:
     """The `frames` of each symbol in the recording. `distance`: the mean distance along the path,
-    less that of the same sounds in another order; negative for the right text, about 0 for another
-    one.
+    less that of the same sounds in another order; negative for the right text only.
     """
 
     frames: Frames
