@@ -72,9 +72,8 @@ class DecoderGraph:
         `crops`), and those of the voice. Output: samples, from five after the first of LAST_SEEN
         rows around the frames to five before the last.
         """
-        middle = self._crop(
-            self._upsampled(0, self._coarse()), 20, STEPS[0] * _COARSE_LEFT, _MIDDLE
-        )
+        middle = self._upsampled(0, self._coarse())
+        middle = self._crop(middle, 20, STEPS[0] * _COARSE_LEFT, _MIDDLE)
         noise = self._convolution("generator/noise_convs.0/Conv", "spectrum")
         path = "generator/noise_res.0"
         noise = self._residual(path, noise, 20, 20 * SPECTRUM_SEEN, _MIDDLE)
@@ -173,12 +172,12 @@ class DecoderGraph:
         for place in (2, 1):
             total = self._add("Mul", total, square)
             total = self._add("Add", total, self._floats(f"c{place}", _VERSINE[place - 1]))
+        share, turn = 0.5 / alpha, np.pi / alpha
         bent = self._add(
-            "Mul", self._add("Mul", total, square), self._floats(f"{name} share", 0.5 / alpha)
+            "Mul", self._add("Mul", total, square), self._floats(f"{name} share", share)
         )
-        return self._add(
-            "Add", self._add("Mul", w, self._floats(f"{name} turn", np.pi / alpha)), bent
-        )
+        turned = self._add("Mul", w, self._floats(f"{name} turn", turn))
+        return self._add("Add", turned, bent)
 
     def _upsampled(self, number: int, x: str) -> str:
         """Add a transposed convolution of a kernel of two steps, as one matrix product."""
@@ -191,9 +190,8 @@ class DecoderGraph:
         rows = self._add("Reshape", total, self._ints(f"rows {number}", 1, -1, channels))
         first, last = (self._ints(f"half {half}", half) for half in (step // 2, -(step // 2)))
         bias = self._published.constant(f"{WEIGHTS}generator.ups.{number}.bias")
-        return self._add(
-            "Add", self._slice(rows, first, last), self._floats(f"bias {number}", bias)
-        )
+        inner = self._slice(rows, first, last)
+        return self._add("Add", inner, self._floats(f"bias {number}", bias))
 
     def _samples(self, x: str) -> None:
         weight = self._published.constant(f"{ROOT}generator/Mul_2_output_0")  # [22, C, taps]
