@@ -121,7 +121,8 @@ def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) 
             )
         found[name] = number
     marks = {mark: table[mark] for mark in MARKS if mark in table}
-    return PhoneTable(table, SpecialPhones(*found.values(), marks))
+    sil, unk, bos, eos, eop = found.values()
+    return PhoneTable(table, SpecialPhones(sil, unk, bos, eos, eop, marks))
 
 
 # Names of special ids in tables and settings, in the order of SpecialPhones.

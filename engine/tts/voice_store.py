@@ -282,8 +282,8 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
     can_learn = is_blend and not learnt
     return VoiceEntry(
         files[0].name,
-        clip_s=clip and clip.clip_s,
-        snr_db=clip and clip.snr_db,
+        clip_s=clip.clip_s if clip else None,
+        snr_db=clip.snr_db if clip else None,
         made_for=made_for,
         usable=usable,
         why_not="" if usable else _why_not(made_for, catalogue, has_clip=clip is not None),

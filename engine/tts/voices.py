@@ -254,9 +254,10 @@ def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
     if MIXED in metadata:
         about = Translatable("mixed of {parts}", parts=metadata[MIXED][:_LONGEST_ABOUT])
     numbers = [metadata.get(key, "") for key in (_CLIP_S, _CLIP_SNR, _PACE)]
+    clip_s, snr, pace = (float(x) if _NUMBER.fullmatch(x) else None for x in numbers)
     return SavedVoice(
         *(metadata[_NAME], metadata[_MODEL], path, _CLIP_RATE in metadata),
-        *(float(each) if _NUMBER.fullmatch(each) else None for each in numbers),
+        *(clip_s, snr, pace),
         about,
         metadata.get(MAKING, "")[:_LONGEST_ABOUT],
         metadata.get(NEAREST, "")[:_LONGEST_NAME],

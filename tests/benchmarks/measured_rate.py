@@ -115,7 +115,7 @@ def pieces(last: SimpleNamespace) -> Iterator[Any]:
     def on_speak(self: Any, piece: Any, *given: Any) -> Any:
         last.cut = None
         sound = speak(self, piece, *given)
-        last.pcm, last.word = sound.pcm, piece.word
+        last.pcm, last.word = sound[0], piece.word
         return sound
 
     yield patch.object(articulation, "cut", on_cut)

@@ -13,7 +13,7 @@ import numpy as np
 from engine.audio.finishing import SILENT_MS
 from engine.tts.base import Pcm, RateRange
 from engine.tts.espeak import voices
-from engine.tts.espeak.cutting import FADE, Joiner, cut
+from engine.tts.espeak.cutting import FADE, Cut, Joiner, cut
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.phrasing import Break, Context, Piece
 from engine.tts.rate import PLAIN, paced
@@ -181,9 +181,7 @@ class Articulation:
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
             self._silent += _MUTE_SAMPLES
         else:
-            # The part of its gap that would be too long a silence stretches a long word instead.
-            too_long = max(0.0, pace.gap * len(cutting.syllables) - _LONGEST_PAUSE)
-            stretch = pace.stretch + too_long / (cutting.span.end - cutting.span.start)
+            stretch = _stretch(cutting, pace)
             body = self._joiner.append(cutting.span, stretch)
             syllables = tuple(
                 min(len(body), round(sample * stretch)) for sample in cutting.syllables
@@ -241,3 +239,11 @@ class Articulation:
     def _limited(self, samples: int) -> int:
         """Shorten a pause so that no silence is too long; several marks may follow each other."""
         return min(samples, max(0, _LONGEST_PAUSE - self._silent))
+
+
+def _stretch(cutting: Cut, pace: Pace) -> float:
+    """Return the factor on a piece's length: the part of its gap that would be too long a silence
+    stretches a long word instead.
+    """
+    too_long = max(0.0, pace.gap * len(cutting.syllables) - _LONGEST_PAUSE)
+    return pace.stretch + too_long / (cutting.span.end - cutting.span.start)

@@ -19,17 +19,10 @@ from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Pcm, RateRange
 from engine.tts.kokoro.durations import Frames
 from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, Parts, VoiceInputs
-from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
+from engine.tts.kokoro.plan import NaturalSpeech, Plan, PlanRequest, Speaker, make_plan
 from engine.tts.kokoro.symbols import next_words, parts_of
 from engine.tts.kokoro.voices import TAPS
-from engine.tts.kokoro.windows import (
-    NaturalSpeech,
-    faded_in,
-    faded_out,
-    plan_natural,
-    render,
-    with_silences,
-)
+from engine.tts.kokoro.windows import faded_in, faded_out, plan_natural, render, with_silences
 from engine.tts.rate import SyllableMeter
 from engine.tts.session import Session
 

@@ -180,8 +180,9 @@ class _ConvBlock(nn.Module):
         self.conv_block = nn.ModuleDict(parts)
 
     def forward(self, x: Tensor) -> Tensor:
-        (deep,), norm, wide = self.conv_block.values()
-        out: Tensor = x + wide(functional.gelu(norm(deep(x))))
+        parts = self.conv_block
+        deep = parts["norm"](parts["dwconvs"].get_submodule("0")(x))
+        out: Tensor = x + parts["pwconv1"](functional.gelu(deep))
         return out
 
 

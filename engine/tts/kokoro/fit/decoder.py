@@ -20,8 +20,8 @@ from engine.errors import ModelError
 from engine.tts.kokoro.graph.decoder import ROOT, STEPS, WEIGHTS
 from engine.tts.kokoro.graph.published import Published
 from engine.tts.kokoro.parts import BINS, REFETCH, Floats, Parts, Source
+from engine.tts.kokoro.plan import NaturalSpeech
 from engine.tts.kokoro.voices import NORMS, TIMBRE
-from engine.tts.kokoro.windows import NaturalSpeech
 
 # The published inverse transform is not divided by the windows' sum of squares.
 _GAIN: Final = 1.5

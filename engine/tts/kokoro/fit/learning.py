@@ -40,12 +40,13 @@ from engine.tts.kokoro.fit.measuring import (
     sounding,
 )
 from engine.tts.kokoro.parts import FINE_ROWS, FRAME, SAMPLE_RATE, Floats, Source
+from engine.tts.kokoro.plan import NaturalSpeech
 from engine.tts.kokoro.resemblance import own_pitch
 from engine.tts.kokoro.session import VoiceParts
 from engine.tts.kokoro.statistics import sentences_in
 from engine.tts.kokoro.symbols import MOST, length
 from engine.tts.kokoro.voices import LEARNT, SHIFT, SLOWNESS, STYLE, TIMBRE, Delivery, style_of
-from engine.tts.kokoro.windows import NaturalSpeech, phoned, render
+from engine.tts.kokoro.windows import phoned, render
 from engine.tts.speaker.recording import resampled
 
 STEPS: Final = 60
