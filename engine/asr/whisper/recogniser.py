@@ -169,6 +169,10 @@ def _detected(info: Any) -> str:
 class WhisperRecognition:
     """One utterance: the audio not yet decoded finally, and the text of the finished pieces."""
 
+    _partial: str
+    _fresh: int  # samples since the text so far was decoded
+    _due: int  # fresh samples that trigger the next decoding
+
     def __init__(self, decoder: _Decoder, vad: Vad, clock: Clock) -> None:
         self._decoder = decoder
         self._vad = vad
@@ -223,9 +227,9 @@ class WhisperRecognition:
         """Discard the utterance; the next samples begin a new one."""
         self._audio = UtteranceAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled: list[Belief] = []
-        self._partial: str = ""
-        self._fresh: int = 0  # samples since the text so far was decoded
-        self._due: int = PARTIAL_SAMPLES  # fresh samples that trigger the next decoding
+        self._partial = ""
+        self._fresh = 0
+        self._due = PARTIAL_SAMPLES
 
     def _belief(self, beams: int) -> Belief:
         pieces = [*self._settled, self._decoder.decode(self._audio.clip(), beams=beams)]
