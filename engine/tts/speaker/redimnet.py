@@ -138,10 +138,10 @@ class _Stage(nn.ModuleList):
         stage = config.stages[number]
         wider = channels * stage.stride
         step = (stage.stride, 1)
-        blocks = (_ConvBlock(wider, wider // config.group_divisor) for _ in range(stage.blocks))
         mix = _Mix(number + 1, config.row if number else 1)
-        context = _TimeContext(config.row, config.row // stage.reduction)
         narrow = nn.Conv2d(channels, wider, step, stride=step)
+        blocks = [_ConvBlock(wider, wider // config.group_divisor) for _ in range(stage.blocks)]
+        context = _TimeContext(config.row, config.row // stage.reduction)
         super().__init__((mix, nn.Identity(), narrow, *blocks, nn.Identity(), context))
         self._shape = (frequencies, channels)
 
