@@ -17,7 +17,7 @@ from typing import Final
 from engine.asr.sphinx.english import pronunciations
 from engine.errors import ModelError
 from engine.languages import ENGLISH, SPOKEN
-from engine.text.names.entries import Names
+from engine.text.names import Names
 from engine.text.phonemes import Espeak
 from engine.text.pronunciation.respelling import in_english, said_words, split_phones
 

@@ -1,17 +1,25 @@
-"""Base of the papers' synthesisers: parts of the model, sessions, voices.
+"""Base of the papers' synthesisers: parts of the model, sessions, and checks of a voice's tensors
+before a network gets them.
 
-Invariant: weights are loaded once and never change; a session changes only its own state.
+Invariant: weights are loaded once and never change; a session changes only its own state. A tensor
+that does not fit is an InvalidInput with the voice's name and the fault.
 """
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from engine.errors import ModelError
+from engine.codec.mel import Vocoder, load_vocoder
+from engine.errors import InvalidInput, ModelError
+from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, TtsSession, Voice
-from engine.tts.papers.voice_tensors import real_numbers
+from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE
+from engine.tts.phones import VOCABULARY, PhoneTable, read_table
 from engine.tts.session import Synthesiser
 
 _Parts = TypeVar("_Parts")
@@ -39,6 +47,16 @@ def speaker_vector(width: int) -> Callable[[Voice], Tensor]:
     return lambda voice: real_numbers(voice, "speaker", (width,))
 
 
+def shared_parts(folder: Path) -> tuple[Vocoder, PhoneTable, Espeak]:
+    """Load the parts that the packs of spectra have in common. ModelError names the file that is
+    missing or wrong. These systems run on one thread of the CPU: the products of one position are
+    too small for a second one, or another device.
+    """
+    torch.set_num_threads(1)
+    vocoder = load_vocoder(folder / VOCODER_FILE)
+    return vocoder, read_table(folder / PHONES_FILE, VOCABULARY), Espeak()
+
+
 class SystemSynthesiser(Synthesiser[_Prepared], Generic[_Parts, _Prepared]):
     """A TtsModel whose sessions share `parts`."""
 
@@ -60,3 +78,52 @@ class SystemSynthesiser(Synthesiser[_Prepared], Generic[_Parts, _Prepared]):
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> TtsSession:
         return self._session(self.parts, self._of(voice), seed)
+
+
+# ------------------------------------------------------------------- a voice's tensors
+
+
+def array_of(voice: Voice, name: str) -> npt.NDArray[Any]:
+    """Return a tensor of the voice. InvalidInput when it is missing."""
+    if name not in voice.tensors:
+        raise unfit(voice, f"no '{name}'")
+    return voice.tensors[name]
+
+
+def whole_numbers(voice: Voice, name: str, below: int, dimensions: int = 1) -> Tensor:
+    """Return a tensor of integers from 0 to `below` - 1, not empty, as int64."""
+    values = array_of(voice, name)
+    whole = np.issubdtype(values.dtype, np.integer) and values.ndim == dimensions
+    if not whole or not values.size or values.min() < 0 or values.max() >= below:
+        raise unfit(voice, f"'{name}' of shape {list(values.shape)}, not numbers below {below}")
+    return torch.from_numpy(values.astype(np.int64))
+
+
+def real_numbers(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
+    """Return a tensor of finite numbers with this shape as fp32."""
+    values = array_of(voice, name)
+    if values.shape != shape or not np.isfinite(values).all():
+        found = f"'{name}' of shape {list(values.shape)}"
+        raise unfit(voice, f"{found}, not finite numbers of shape {list(shape)}")
+    return torch.from_numpy(values.astype(np.float32))
+
+
+def prompt_codes(voice: Voice, codebooks: int, codes: int, longest: int) -> Tensor:
+    """Return the voice's codes [K, P] of 2 to `longest` frames. Codebooks after the first K are
+    left out.
+    """
+    found = whole_numbers(voice, "codes", codes, dimensions=2)
+    rows, frames = found.shape
+    if rows < codebooks or not 2 <= frames <= longest:
+        raise unfit(voice, f"codes [{rows}, {frames}], not [{codebooks}, 2 to {longest}]")
+    return found[:codebooks]
+
+
+def unfit(voice: Voice, what: str) -> InvalidInput:
+    """Return the error for a voice that a model cannot use."""
+    return InvalidInput(
+        "The voice '{name}' does not fit: it holds {what}.",
+        hint="Make the voice again from its recording.",
+        name=voice.name,
+        what=what,
+    )

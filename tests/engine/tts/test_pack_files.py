@@ -21,14 +21,14 @@ from engine.runtime.headless.say_command import say
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.systems import find
 from engine.tts import packs, registry
-from engine.tts.llmvox import config as llmvox
-from engine.tts.pack_files import config_json
-from engine.tts.smlle import config as smlle
-from engine.tts.speakstream import config as speakstream
+from engine.tts.llmvox.model import LlmVoxGeneration, LlmVoxPackConfig
+from engine.tts.pack_files import config_json, read_config
+from engine.tts.smlle.transducer import SmlleGeneration, SmllePackConfig
+from engine.tts.speakstream.model import SpeakStreamGeneration, SpeakStreamPackConfig
 from engine.tts.voxtream.config import VoxtreamGeneration
-from engine.tts.voxtream.files import pack as starter
+from engine.tts.voxtream.files.pack import VoxtreamPackConfig
 from engine.tts.voxtream.rate import RATE_TABLE
-from engine.tts.voxtream.voxtream1 import config as voxtream
+from engine.tts.voxtream.voxtream1.session import Voxtream1Generation, Voxtream1PackConfig
 from tests.engine.tts.llmvox.small_model import SHAPE, write_pack
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
@@ -36,29 +36,16 @@ from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SMALL
 
 VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
-# By system: the module that reads a configuration, and one.
-SYSTEMS: dict[str, tuple[Any, Any]] = {
-    "llmvox": (
-        llmvox,
-        llmvox.LlmVoxPackConfig("mine", SHAPE, llmvox.LlmVoxGeneration()),
+SYSTEMS: dict[str, Any] = {
+    "llmvox": LlmVoxPackConfig("mine", SHAPE, LlmVoxGeneration()),
+    "smlle": SmllePackConfig("mine", SMLLE, SmlleGeneration()),
+    "speakstream": SpeakStreamPackConfig(
+        "mine", SPEAKSTREAM, SpeakStreamGeneration(), Levels(-6.0, 2.0)
     ),
-    "smlle": (smlle, smlle.SmllePackConfig("mine", SMLLE, smlle.SmlleGeneration())),
-    "speakstream": (
-        speakstream,
-        speakstream.SpeakStreamPackConfig(
-            "mine", SPEAKSTREAM, speakstream.SpeakStreamGeneration(), Levels(-6.0, 2.0)
-        ),
+    "starter": VoxtreamPackConfig(
+        "mine", STARTER.voice, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
     ),
-    "starter": (
-        starter,
-        starter.VoxtreamPackConfig(
-            "mine", STARTER.voice, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
-        ),
-    ),
-    "voxtream": (
-        voxtream,
-        voxtream.Voxtream1PackConfig("mine", VOXTREAM, voxtream.Voxtream1Generation()),
-    ),
+    "voxtream": Voxtream1PackConfig("mine", VOXTREAM, Voxtream1Generation(), "0" * 64),
 }
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
 ALL = [*SYSTEMS]
@@ -68,16 +55,15 @@ WRONG = tomllib.loads(Path(__file__).with_name("packs.toml").read_text("utf-8"))
 @pytest.mark.parametrize("system", ALL)
 def test_a_configuration_is_read_as_it_was_written(system, tmp_path):
     file = tmp_path / "config.json"
-    module, config = SYSTEMS[system]
-    file.write_text(config_json(config), encoding="utf-8")
-    assert module.read_pack_config(file) == config
+    file.write_text(config_json(SYSTEMS[system]), encoding="utf-8")
+    assert read_config(file, type(SYSTEMS[system])) == SYSTEMS[system]
 
 
 @pytest.mark.parametrize(
     ("system", "section", "key", "value"), [*WRONG, ("starter", "", "name", None)]
 )
 def test_what_cannot_be_built_is_refused_by_name(system, section, key, value, tmp_path):
-    table = whole = json.loads(config_json(SYSTEMS[system][1]))
+    table = whole = json.loads(config_json(SYSTEMS[system]))
     for name in filter(None, section.split(".")):
         table = table[name]
     table[key] = value
@@ -86,7 +72,7 @@ def test_what_cannot_be_built_is_refused_by_name(system, section, key, value, tm
     file.write_text(json.dumps(whole).replace("Infinity", "1e999"), encoding="utf-8")
     named = f".*({NAMED.get(key, key)})" if system == "starter" else ""
     with pytest.raises(ModelError, match=rf"config\.json{named}"):
-        SYSTEMS[system][0].read_pack_config(file)
+        read_config(file, type(SYSTEMS[system]))
 
 
 @pytest.mark.parametrize("system", ALL)
@@ -97,7 +83,7 @@ def test_a_damaged_configuration_is_refused(system, damage, tmp_path):
     file = tmp_path / "config.json"
     file.write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
-        SYSTEMS[system][0].read_pack_config(file)
+        read_config(file, type(SYSTEMS[system]))
 
 
 # ----------------------------------------------------------------------- where they are looked for
