@@ -18,11 +18,11 @@ from typing import IO, Final
 import numpy as np
 import numpy.typing as npt
 
+from engine import sandbox
 from engine.audio.clips import decode
 from engine.audio.clips.decode import Fault
 from engine.audio.pcm import SILENCE_DB, Pcm, level_db
 from engine.errors import UnreadableClip
-from engine.sandbox import run as sandbox
 from engine.translatable import Translatable, mark
 
 _FORMATS_HINT = Translatable("Use a WAV, FLAC, OGG, Opus, MP3 or M4A file.")
