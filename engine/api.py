@@ -46,7 +46,7 @@ from engine.translatable import Translatable as Translatable
 
 if TYPE_CHECKING:
     from engine.asr.pick import choose as choose_recogniser
-    from engine.asr.wake.choice import is_taught as is_wake_phrase_taught
+    from engine.asr.wake.spotter import is_taught as is_wake_phrase_taught
     from engine.bench import (
         bench,
         bench_recognisers,
@@ -180,9 +180,9 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
 
 def voices(settings: Settings) -> "VoiceStore":
     """Return the available voices for the synthesiser of the settings, which is not loaded."""
-    from engine.tts import voice_catalogue, voice_store
+    from engine.tts import registry, voice_store
 
-    return voice_store.VoiceStore(voice_catalogue.usable(settings.speech))
+    return voice_store.VoiceStore(registry.usable(settings.speech))
 
 
 @cache

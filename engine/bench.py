@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.asr import pick as ears
 from engine.asr.base import SAMPLE_RATE, Recogniser
-from engine.asr.registry import NAMES as RECOGNISERS
+from engine.asr.pick import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
 from engine.errors import EngineError
 from engine.runtime.factories import Factories, standard_factories

@@ -100,6 +100,7 @@ def but(names: list[str], *exceptions: str) -> list[str]:
 
 PROGRAM, ALL = modules("app", "engine"), modules("app", "engine", "installer")
 SESSIONS = [name for name in modules("engine/tts") if name.endswith("session.py")]
+SESSIONS += ["engine/tts/espeak/model.py"]
 RULES = (
     (rules.threads, but(PROGRAM, *MAY_CREATE_THREADS)),
     (rules.careless_threads, but(PROGRAM, MAY_LEAVE_A_THREAD)),

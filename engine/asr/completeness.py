@@ -79,8 +79,7 @@ class Judge:
         chance_of_end: Callable[[Sequence[str]], float],
     ) -> None:
         """`phrases` are sentences for the skills; `understands` tests whether a skill answers a
-        text. `chance_of_end` gives the natural logarithm of the probability that a sentence ends
-        there.
+        text. `chance_of_end`: the log probability that a sentence ends there.
         """
         self._phrases = learn_phrases(tuple(phrases))
         self._understands = understands
@@ -115,18 +114,15 @@ class Judge:
             return Completeness.OPEN
         chance = self._chance_of_end(words)
         understood = self._understands(text)
-        whole = _probability(chance, len(words), understood=understood)
+        # The probability that so long a sentence with this chance of its end is complete.
+        length = math.log(min(len(words), MANY_WORDS))
+        score = 0.65 * max(chance, LEAST_CHANCE) + 4.1 * length + 3.2 * understood
+        whole = 1.0 / (1.0 + math.exp(5.8 - score))
         if whole >= WHOLE_ABOVE:
             return Completeness.WHOLE
         if whole >= OPEN_BELOW or (understood and chance >= OPEN_BELOW_UNDERSTOOD):
             return Completeness.UNSURE
         return Completeness.OPEN
-
-
-def _probability(chance: float, words: int, *, understood: bool) -> float:
-    """Return the probability that so long a sentence with this chance_of_end() is complete."""
-    score = 0.65 * max(chance, LEAST_CHANCE) + 4.1 * math.log(min(words, MANY_WORDS))
-    return 1.0 / (1.0 + math.exp(5.8 - score - 3.2 * understood))
 
 
 def _is_preface(words: Sequence[str]) -> bool:

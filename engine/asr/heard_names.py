@@ -17,7 +17,7 @@ from typing import Final
 from engine.asr.sphinx.english import pronunciations
 from engine.errors import ModelError
 from engine.languages import ENGLISH, SPOKEN
-from engine.text.names import Name, Names
+from engine.text.names import Names
 from engine.text.phonemes import Espeak
 from engine.text.pronunciation.respelling import in_english, said_words, split_phones
 
@@ -62,15 +62,13 @@ class HeardNames:
         self._english = language == ENGLISH
         self._by_skeleton: dict[str, list[_Sound]] = defaultdict(list)
         for name in names:
-            if name.language in ("", language):
-                self._add(name)
-
-    def _add(self, name: Name) -> None:
-        phones = "".join(self._said(word) for word in said_words(name.said, name.language))
-        sound = _Sound(name.written, phones or self._sounds(name.written))
-        if len(sound.phones) >= _FEWEST_PHONES:
-            for skeleton in _near_skeletons(sound.phones):
-                self._by_skeleton[skeleton].append(sound)
+            if name.language not in ("", language):
+                continue
+            phones = "".join(self._said(word) for word in said_words(name.said, name.language))
+            sound = _Sound(name.written, phones or self._sounds(name.written))
+            if len(sound.phones) >= _FEWEST_PHONES:
+                for skeleton in _near_skeletons(sound.phones):
+                    self._by_skeleton[skeleton].append(sound)
 
     def _said(self, word: str) -> str:
         letters, phones = split_phones(word)
@@ -117,11 +115,8 @@ class HeardNames:
 
     def _near(self, phones: str, allowed: float) -> Iterator[tuple[_Sound, float]]:
         """Yield the names that are no further from these phones than `allowed`."""
-        found = {
-            sound
-            for skeleton in _near_skeletons(phones)
-            for sound in self._by_skeleton.get(skeleton, ())
-        }
+        near = (self._by_skeleton.get(each, ()) for each in _near_skeletons(phones))
+        found = {sound for sounds in near for sound in sounds}
         for sound in sorted(found, key=lambda each: each.written):
             least = _LEAST_ALONE * abs(len(phones) - len(sound.phones))
             if least <= allowed * len(sound.phones):
@@ -196,19 +191,13 @@ def _plain(word: str) -> str:
 def _folded(phones: str) -> str:
     for joined, single in (("tʃ", "ʃ"), ("dʒ", "ʒ"), ("n̩", "ən"), ("l̩", "əl"), ("j", "")):
         phones = phones.replace(joined, single)
-    return "".join(
-        each for each in phones.translate(_FOLDED) if each in _VOWELS or each in _CLASSES
-    )
-
-
-def _skeleton(phones: str) -> str:
-    """Return the classes of the consonants."""
-    return "".join(_CLASSES[each] for each in phones if each in _CLASSES)
+    known = _VOWELS | _CLASSES.keys()
+    return "".join(each for each in phones.translate(_FOLDED) if each in known)
 
 
 def _near_skeletons(phones: str) -> set[str]:
-    """Return the skeleton and those with one consonant less."""
-    own = _skeleton(phones)
+    """Return the skeleton, the classes of the consonants, and those with one consonant less."""
+    own = "".join(_CLASSES[each] for each in phones if each in _CLASSES)
     return {own, *(own[:place] + own[place + 1 :] for place in range(len(own)))}
 
 
@@ -218,13 +207,8 @@ def _distance(heard: str, name: str) -> float:
     for sound in heard:
         row = [before[0] + _cost_alone(sound)]
         for place, other in enumerate(name):
-            row.append(
-                min(
-                    before[place] + _cost(sound, other),
-                    before[place + 1] + _cost_alone(sound),
-                    row[place] + _cost_alone(other),
-                )
-            )
+            alone = (before[place + 1] + _cost_alone(sound), row[place] + _cost_alone(other))
+            row.append(min(before[place] + _cost(sound, other), *alone))
         before = row
     return before[-1] / max(1, len(name))
 

@@ -5,7 +5,7 @@ only if Whisper has shown none, or words that sound the same; until then they on
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -88,9 +88,7 @@ class PairedRecognition:
         return self._agreed(command) or self._expected(self._whisper.interim(wanted), wanted)
 
     def overlapping(self) -> Transcript:
-        """Return a halt, nod or command that PocketSphinx is certain of, otherwise Whisper's
-        text.
-        """
+        """Return a halt, nod or command that PocketSphinx is certain of, or Whisper's text."""
         interjection = self._sphinx.interjection() if self._sphinx else None
         command = interjection or (self._sphinx.command(lambda: True) if self._sphinx else None)
         return self._agreed(command) or self._whisper.overlapping()
@@ -123,20 +121,17 @@ class PairedRecognition:
         if whisper is None or self._sphinx is None or whisper.language not in ENGLISH:
             return whisper
         words = _words(whisper.text)
-        if self._sphinx.expects(words) or not _begins_alike(words, _words(self._sphinx.peek())):
+        whole, start = "".join(words), "".join(_words(self._sphinx.peek()))
+        # The text so far has half of the letters or more, and sounds like the start.
+        begins_alike = 2 * len(start) >= len(whole) and _alike(whole[: len(start)], start)
+        if self._sphinx.expects(words) or not begins_alike:
             return whisper
         phrase = self._sphinx.phrase(wanted)
         if phrase is None:
             return None
         phrase_words = _words(phrase.text)
-        alike = self._sphinx.expects(phrase_words) and _alike("".join(words), "".join(phrase_words))
+        alike = self._sphinx.expects(phrase_words) and _alike(whole, "".join(phrase_words))
         return replace(whisper, text=phrase.text) if alike else whisper
-
-
-def _begins_alike(words: Sequence[str], beginning: Sequence[str]) -> bool:
-    """Return whether `beginning` has half of the letters or more, and sounds like the start."""
-    whole, start = "".join(words), "".join(beginning)
-    return 2 * len(start) >= len(whole) and _alike(whole[: len(start)], start)
 
 
 def _alike(one: str, other: str) -> bool:

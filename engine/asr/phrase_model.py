@@ -35,7 +35,12 @@ class PhraseModel:
         self.size = len(learnt)
         # followers[history][word] = count; a history has 0, 1 or 2 words
         self._followers: dict[History, dict[str, int]] = {(): {}}
-        for gram, count in _grams(learnt).items():
+        # Each run of 1 to ORDER words, including runs across phrases, which are left out.
+        words = [word for phrase in learnt for word in (START, *phrase.split(), END)]
+        grams: Counter[tuple[str, ...]] = Counter()
+        for order in range(1, ORDER + 1):
+            grams.update(zip(*(words[first:] for first in range(order)), strict=False))
+        for gram, count in grams.items():
             history, word = gram[:-1], gram[-1]
             if END not in history and word != START and START not in gram[1:-1]:
                 self._followers.setdefault(history, {})[word] = count
@@ -66,8 +71,9 @@ class PhraseModel:
         followers = self._followers.get(history)
         if followers is None:
             return self.log10(word, history[1:])
-        if word in followers:
-            return math.log10(self._probability(word, history))
+        if word in followers:  # it did follow this history
+            taken = self._taken(history)
+            return math.log10((followers[word] - taken) / self._totals[history])
         if not history:
             return IMPOSSIBLE
         return self._back_off(history) + self.log10(word, history[1:])
@@ -80,10 +86,6 @@ class PhraseModel:
         """Return whether a phrase has this word after the two words before it."""
         history = tuple(sentence[max(0, place - ORDER + 1) : place])
         return sentence[place] in self._followers.get(history, ())
-
-    def _probability(self, word: str, history: History) -> float:
-        """Return the probability of a word that did follow this history."""
-        return (self._followers[history][word] - self._taken(history)) / self._totals[history]
 
     def _taken(self, history: History) -> float:
         """Return the discount of each count after `history`; 0 if every word was seen there."""
@@ -107,9 +109,8 @@ class PhraseModel:
         orders = [[h for h in histories if len(h) == order] for order in range(ORDER)]
         sizes = [sum(len(self._followers[h]) for h in histories) for histories in orders]
         yield "\\data\\"
-        yield f"ngram 1={1 + sizes[0]}"
-        for order in range(2, ORDER + 1):
-            yield f"ngram {order}={sizes[order - 1]}"
+        for order, size in enumerate(sizes, start=1):
+            yield f"ngram {order}={size + (order == 1)}"  # the start is not counted in `sizes`
         for order, histories in enumerate(orders, start=1):
             yield f"\n\\{order}-grams:"
             if order == 1:
@@ -124,15 +125,6 @@ class PhraseModel:
 
     def _weight(self, history: History) -> float:
         return self._back_off(history) if history in self._followers else 0.0
-
-
-def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
-    """Count each run of 1 to ORDER words, including runs across phrases."""
-    words = [word for phrase in phrases for word in (START, *phrase.split(), END)]
-    grams: Counter[tuple[str, ...]] = Counter()
-    for order in range(1, ORDER + 1):
-        grams.update(zip(*(words[first:] for first in range(order)), strict=False))
-    return grams
 
 
 @lru_cache(maxsize=1)

@@ -1,17 +1,19 @@
 """Choose the recogniser for the setting 'auto': the best fetched Whisper that is quick enough on
-this machine, otherwise the built-in recogniser.
+this machine, otherwise the built-in recogniser. Load the recogniser that the settings name.
 
 A damaged measurement file counts as missing. A fetched model is used until it has been measured.
-This module imports no recogniser.
+Only load() imports a recogniser, and only the one it loads.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from engine.asr.base import Recogniser
 from engine.assets.store import Store
 from engine.benchmark_choice import read_pick, write_pick
-from engine.errors import ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.languages import ENGLISH, of_system
 from engine.settings import AUTO as AUTO
 from engine.settings import OF_SYSTEM, RecogniserSettings
@@ -36,6 +38,8 @@ UNMEASURED: Final = Translatable(
     "Whisper was fetched and is not measured yet ({command}).", command="rubato bench"
 )
 ENGLISH_ONLY: Final = Translatable("The built-in recogniser understands English only.")
+
+NAMES = ("sphinx", "whisper")  # and 'auto', which resolves to one of them
 
 
 @dataclass(frozen=True)
@@ -137,3 +141,34 @@ def fetched() -> dict[str, Path]:
     store = Store(data_folder() / "models")
     found = {name: store.complete_folder(name) for name in TITLES}
     return {name: folder for name, folder in found.items() if folder is not None}
+
+
+def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+    """Load the recogniser of `settings.engine`. Whisper takes seconds, so never call this on the
+    window's thread.
+
+    `phrases` are sentences of the built-in skills as spoken (lower case, numbers in words); sphinx
+    gives them priority. InvalidInput for an unknown name, ModelError for a broken model.
+    """
+    settings = resolve(settings)
+    match settings.engine:
+        case "sphinx":
+            # pocketsphinx imports its model, so import it only when it is used.
+            from engine.asr.sphinx.recogniser import SphinxRecogniser
+
+            check_language(settings.language)
+            return SphinxRecogniser(phrases)
+        case "whisper":
+            # faster-whisper imports ctranslate2, onnxruntime and PyAV: 1.2 s and 54 MB.
+            from engine.asr.pair import PairedRecogniser
+            from engine.asr.sphinx.recogniser import SphinxRecogniser
+            from engine.asr.whisper.recogniser import load_whisper
+
+            whisper, sphinx = load_whisper(settings), SphinxRecogniser(phrases, any_english=False)
+            return PairedRecogniser(whisper, sphinx, settings.language)
+    raise InvalidInput(
+        "There is no recogniser called '{name}'.",
+        hint="Choose one of: {names}.",
+        name=settings.engine,
+        names=f"auto, {', '.join(NAMES)}",
+    )

@@ -81,17 +81,11 @@ class UtteranceAudio:
         last = self._limit_windows - KEEP_WINDOWS
         first = last - self._cut_windows
         cut = first + int(np.argmin(self._probabilities[first:last])) + 1
-        in_speech = self._pause_ms(cut - 1) < SENTENCE_PAUSE_MS
+        silent = [each < PAUSING_BELOW for each in self._probabilities]
+        around = (silent[:cut][::-1], silent[cut:])  # of the pause around the cut, if there is one
+        pause = sum(sum(takewhile(bool, each)) for each in around) if silent[cut - 1] else 0
+        in_speech = pause * WINDOW * 1000 // SAMPLE_RATE < SENTENCE_PAUSE_MS
         head = Clip(self._pcm[: cut * WINDOW], tuple(self._probabilities[:cut]), in_speech)
         self._pcm = self._pcm[cut * WINDOW :]
         del self._probabilities[:cut]
         return head
-
-    def _pause_ms(self, at: int) -> int:
-        """Return the length of the pause around a window, in ms; 0 if it contains speech."""
-        silent = [each < PAUSING_BELOW for each in self._probabilities]
-        if not silent[at]:
-            return 0
-        before = takewhile(bool, reversed(silent[:at]))
-        after = takewhile(bool, silent[at + 1 :])
-        return (1 + sum(before) + sum(after)) * WINDOW * 1000 // SAMPLE_RATE

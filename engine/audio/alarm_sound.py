@@ -7,9 +7,8 @@ notes are low and rich in overtones, which wakes sleepers better than a high pur
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.audio.limiter import LIMIT, Limiter
+from engine.audio.finishing import LIMIT, Limiter
 from engine.audio.pcm import Pcm
 
 RISE_S: Final = 10.0  # until it reaches its full level
@@ -25,15 +24,13 @@ def burst(after_s: float, sample_rate: int) -> Pcm:
     count = round(_NOTE_S * sample_rate)
     at = np.arange(count) / sample_rate
     edge = np.clip(np.minimum(at, at[::-1]) / _EDGE_S, 0.0, 1.0)
-    notes = [np.sin(np.pi / 2 * edge) ** 2 * _tone(pitch, at) for pitch in _NOTES_HZ]
+    notes = []
+    for pitch in _NOTES_HZ:
+        wave = np.zeros(count)
+        for number, share in enumerate(_OVERTONES, 1):
+            wave += share * np.sin(2 * np.pi * pitch * number * at)
+        notes.append(np.sin(np.pi / 2 * edge) ** 2 * wave / np.abs(wave).max())
     pcm = np.concatenate(notes)
     risen = np.clip((after_s + np.arange(len(pcm)) / sample_rate) / RISE_S, 0.0, 1.0)
     level = _QUIETEST ** (1.0 - risen) * LIMIT
     return Limiter(sample_rate).limit((level * pcm).astype(np.float32), 0)
-
-
-def _tone(pitch: float, at: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    parts = (share * np.sin(2 * np.pi * pitch * n * at) for n, share in enumerate(_OVERTONES, 1))
-    wave: npt.NDArray[np.float64] = sum(parts, np.zeros(len(at)))
-    wave /= np.abs(wave).max()
-    return wave

@@ -1,4 +1,5 @@
-"""The interfaces of a microphone and a loudspeaker, for PortAudio, files and fakes.
+"""The interfaces of a microphone and a loudspeaker, for PortAudio, files and fakes, and the
+substitute for a missing loudspeaker.
 
 Invariant: samples are mono float32 at the device's own rate. One thread reads a microphone, one
 thread writes a loudspeaker; the device's callback only copies and counts. `samples_played` counts
@@ -8,9 +9,13 @@ real audio only, not the silence of an underrun or between utterances.
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from engine.audio.pcm import Pcm as Pcm
 
 HISTORY_S = 0.25  # length of played samples that a loudspeaker keeps for the echo canceller
+
+SAMPLE_RATE = 48_000  # Hz
 
 
 @dataclass(frozen=True)
@@ -107,3 +112,41 @@ class Loudspeaker(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class SilentLoudspeaker:
+    """See Loudspeaker."""
+
+    name = "none (silent)"
+    sample_rate = SAMPLE_RATE
+    underruns = 0
+    latency_s = 0.0
+
+    def __init__(self) -> None:
+        self.gain = 1.0
+        self.samples_written = 0
+
+    @property
+    def samples_played(self) -> int:
+        return self.samples_written
+
+    def write(self, pcm: Pcm) -> int:
+        self.samples_written += len(pcm)
+        return len(pcm)
+
+    def take_played(self) -> Played:
+        """Return no samples: a microphone could hear nothing."""
+        return Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
+
+    def expect_more(self, flag: bool) -> None:
+        """Silence cannot run dry."""
+
+    def take_back(self, samples: int) -> int:
+        """Remove nothing, as all samples were played at once."""
+        return 0
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        """Nothing is left to be played."""
+
+    def close(self) -> None:
+        """Nothing to release."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.audio.pcm import Pcm
-from engine.errors import InvalidInput, ModelError
+from engine.errors import ModelError
 
 SAMPLE_RATE = 16_000  # Hz; the network's own rate
 WINDOW = 512  # samples per probability: 32 ms
@@ -33,9 +33,7 @@ class Vad:
     """Silero VAD as a stream: samples in, one speech probability 0..1 per 512 samples out."""
 
     def __init__(self) -> None:
-        """Load the network (about 2 MB, one thread), which all instances share. ModelError if it is
-        not installed.
-        """
+        """Load the network (2 MB), which all instances share. ModelError if it is missing."""
         self._session = _load_session(_network_file())
         self.reset()
 
@@ -49,10 +47,6 @@ class Vad:
         """Append samples [S] at 16 kHz; return the probabilities of completed windows. The rest is
         kept. Not-a-number counts as silence, so one broken block cannot poison the state.
         """
-        if pcm.ndim != 1:
-            raise InvalidInput(
-                "Audio must be one channel of samples, not an array of {shape}.", shape=pcm.shape
-            )
         clean = np.clip(np.nan_to_num(pcm, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
         pending = np.concatenate([self._rest, clean.astype(np.float32, copy=False)])
         whole = len(pending) // WINDOW * WINDOW
@@ -65,8 +59,7 @@ class Vad:
         return probabilities
 
     def _reset_state(self) -> None:
-        self._h = np.zeros((1, 1, STATE_WIDTH), np.float32)
-        self._c = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._h, self._c = (np.zeros((1, 1, STATE_WIDTH), np.float32) for _ in range(2))
         self._voiceless = 0  # windows in a row
 
     def _run(self, windows: Pcm) -> list[float]:
@@ -74,13 +67,9 @@ class Vad:
         tails = windows[:, -CONTEXT:]
         context = np.concatenate([self._context[None], tails[:-1]])  # [N, 64]
         self._context = tails[-1].copy()
-        inputs = {
-            "input": np.concatenate([context, windows], axis=1),
-            "h": self._h,
-            "c": self._c,
-        }
+        inputs = {"input": np.concatenate([context, windows], 1), "h": self._h, "c": self._c}
         speech, self._h, self._c = self._session.run(None, inputs)
-        probabilities = [float(probability) for probability in speech.reshape(-1)]
+        probabilities: list[float] = speech.reshape(-1).tolist()
         for probability in probabilities:
             self._voiceless = self._voiceless + 1 if probability < _VOICELESS else 0
         if self._voiceless == FORGET_WINDOWS:
@@ -88,39 +77,28 @@ class Vad:
         return probabilities
 
 
-# `sample` is the position; `at` the same moment in seconds, if a clock runs with the samples.
-
-
 @dataclass(frozen=True)
-class SpeechStarted:
+class _Moment:
+    """`sample`: its position; `at`: the same in seconds, if a clock runs with the samples."""
+
+    sample: int
+    at: float = 0.0
+
+
+class SpeechStarted(_Moment):
     """Speech began; reported once the shortest speech has passed."""
 
-    sample: int
-    at: float = 0.0
 
-
-@dataclass(frozen=True)
-class SpeechEnded:
+class SpeechEnded(_Moment):
     """Speech ended; reported once the end silence has passed."""
 
-    sample: int
-    at: float = 0.0
 
-
-@dataclass(frozen=True)
-class SpeechPaused:
+class SpeechPaused(_Moment):
     """Speech paused, long enough that it may be over."""
 
-    sample: int
-    at: float = 0.0
 
-
-@dataclass(frozen=True)
-class SpeechResumed:
+class SpeechResumed(_Moment):
     """Speech continues after a reported pause."""
-
-    sample: int
-    at: float = 0.0
 
 
 SpeechEvent = SpeechStarted | SpeechPaused | SpeechResumed | SpeechEnded
@@ -144,12 +122,6 @@ class Endpointer:
         release: float = 0.35,
         pause_ms: int | None = None,
     ) -> None:
-        if not 0.0 <= release <= threshold <= 1.0:
-            raise InvalidInput(
-                "Thresholds must be 0 <= {release} <= {threshold} <= 1.",
-                release=release,
-                threshold=threshold,
-            )
         self.end_silence_ms = end_silence_ms
         self.minimum_speech_ms = minimum_speech_ms
         self.pause_ms = pause_ms  # None = pauses are not reported
@@ -160,22 +132,17 @@ class Endpointer:
     def reset(self) -> None:
         """Return to silence; the next window is the first."""
         self._windows = 0  # processed so far
-        self._speaking = False
+        self.speaking = False  # speech has started and not ended
         self._first: int | None = None  # first window of an uncertain start; None = no start
         self._voiced = 0  # windows at or above threshold since then
         self._silent_from: int | None = None  # None = the last window was speech
         self._paused = False  # that silence was reported as a pause
 
-    @property
-    def speaking(self) -> bool:
-        """Whether speech has started and not ended."""
-        return self._speaking
-
     def push(self, probabilities: Iterable[float]) -> list[SpeechEvent]:
         """Process the next windows; return events in order."""
         events: list[SpeechEvent] = []
         for probability in probabilities:
-            event = self._ending(probability) if self._speaking else self._beginning(probability)
+            event = self._ending(probability) if self.speaking else self._beginning(probability)
             self._windows += 1
             if event is not None:
                 events.append(event)
@@ -183,10 +150,10 @@ class Endpointer:
 
     def finish(self) -> SpeechEnded | None:
         """End the audio: return the end of speech that is still open, or None."""
-        if not self._speaking:
+        if not self.speaking:
             return None
         end = self._windows if self._silent_from is None else self._silent_from
-        self._speaking = self._paused = False
+        self.speaking = self._paused = False
         self._silent_from = None
         return SpeechEnded(end * WINDOW)
 
@@ -202,7 +169,7 @@ class Endpointer:
         if self._voiced * WINDOW_MS < self.minimum_speech_ms:
             return None
         started = SpeechStarted(self._first * WINDOW)
-        self._speaking, self._first, self._voiced, self._silent_from = True, None, 0, None
+        self.speaking, self._first, self._voiced, self._silent_from = True, None, 0, None
         return started
 
     def _ending(self, probability: float) -> SpeechEvent | None:
@@ -215,7 +182,7 @@ class Endpointer:
         silence_ms = (self._windows + 1 - self._silent_from) * WINDOW_MS
         if silence_ms >= self.end_silence_ms:
             ended = SpeechEnded(self._silent_from * WINDOW)
-            self._speaking, self._silent_from, self._paused = False, None, False
+            self.speaking, self._silent_from, self._paused = False, None, False
             return ended
         if self._paused or self.pause_ms is None or silence_ms < self.pause_ms:
             return None
@@ -236,7 +203,7 @@ def find_speech(pcm: Pcm, *, vad: Vad | None = None) -> tuple[Stretch, ...]:
 
     Passing `vad` saves loading one; it is reset before and after.
     """
-    network = vad if vad is not None else Vad()
+    network = vad or Vad()
     network.reset()
     tail = np.zeros(-len(pcm) % WINDOW, np.float32)  # the last, incomplete window counts too
     probabilities = network.push(pcm) + network.push(tail)
@@ -253,10 +220,8 @@ def speech_stretches(
     both sides, because weak consonants sit at the edges.
     """
     endpointer = Endpointer(end_silence_ms=pause_ms)
-    edges = [event.sample for event in endpointer.push(probabilities)]
-    last = endpointer.finish()
-    if last is not None:
-        edges.append(last.sample)
+    events = [*endpointer.push(probabilities), endpointer.finish()]
+    edges = [event.sample for event in events if event is not None]
     margin = margin_ms * SAMPLE_RATE // 1000
     stretches: list[Stretch] = []
     for start, end in zip(edges[::2], edges[1::2], strict=True):
@@ -270,8 +235,7 @@ def speech_stretches(
 def _network_file() -> Path:
     """Find the ONNX file inside faster-whisper without importing it (that takes a second)."""
     spec = importlib.util.find_spec("faster_whisper")
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
-    for folder in folders:
+    for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder, "assets").glob("silero_vad*.onnx"), reverse=True):
             return file
     raise ModelError(

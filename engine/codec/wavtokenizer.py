@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.audio.ending import Ending
+from engine.audio.finishing import Ending
 from engine.codec.small_parts import KERNEL, SAMPLE_RATE, ConvNext
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings.rules import Range

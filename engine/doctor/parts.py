@@ -194,7 +194,7 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
 def _starter(*, wanted: bool) -> Finding:
     """Check the files of the built-in voice. It is not loaded, as that takes seconds."""
     from engine.tts import pick
-    from engine.tts.voice_catalogue import of_settings
+    from engine.tts.registry import of_settings
 
     try:
         known = of_settings(SpeechSettings(engine=pick.BUILT_IN))
@@ -234,7 +234,7 @@ def languages(settings: Settings) -> Iterator[Finding]:
     heard.
     """
     from engine.asr import pick as ears
-    from engine.tts.voice_catalogue import usable
+    from engine.tts.registry import usable
 
     try:
         known = usable(settings.speech)

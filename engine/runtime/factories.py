@@ -41,11 +41,11 @@ class DeviceMonitor(Protocol):
 
 
 def _later(place: str) -> Callable[..., Any]:
-    """Return the function at a place ("engine.asr.registry:load"); imported at its first call."""
+    """Return the function at a place ("engine.asr.pick:load"); imported at its first call."""
     return lambda *given: resolve_name(place)(*given)
 
 
-_spotter = _later("engine.asr.wake.choice:spotter")
+_spotter = _later("engine.asr.wake.spotter:spotter")
 _open_document = _later("engine.reading.document:open_document")
 _shelf = _later("engine.reading.shelf:Shelf")
 
@@ -89,7 +89,7 @@ def standard_factories() -> Factories:
         microphone=_later("engine.audio.devices.portaudio:open_microphone"),
         loudspeaker=_later("engine.audio.devices.portaudio:open_loudspeaker"),
         canceller=open_canceller,
-        recogniser=_later("engine.asr.registry:load"),
+        recogniser=_later("engine.asr.pick:load"),
         language_model=_later("engine.llm.registry:load"),
         synthesiser=_later("engine.tts.registry:load"),
         phrases=_later("engine.llm.skills:sentences"),

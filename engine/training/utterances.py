@@ -33,7 +33,7 @@ from engine.training.run import (
     run_tasks,
     write_json,
 )
-from engine.tts.kokoro.natural import phoned
+from engine.tts.kokoro.windows import phoned
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE

@@ -89,22 +89,18 @@ class Hurried:
                     return step
                 self._state.finished = True
                 return self._frame(rest, places, None)
-            frame = self._hurry(step)
-            if len(frame.pcm):
+            state = self._state
+            state.words += (onset.word for onset in step.onsets)
+            marks = [onset.sample - state.inner_start for onset in step.onsets]
+            pcm, places = state.stretch.push(step.pcm, self._speed, marks)
+            state.inner = step.sample + len(step.pcm)
+            self._frames.append(step)
+            frame = self._frame(pcm, places, step)
+            if self._speed != PLAIN_SPEED:
+                state.plain_from = state.sample
+                self._states.append(deepcopy(state))
+            if len(pcm):
                 return frame
-
-    def _hurry(self, frame: AudioFrame) -> AudioFrame:
-        state = self._state
-        state.words += (onset.word for onset in frame.onsets)
-        marks = [onset.sample - state.inner_start for onset in frame.onsets]
-        pcm, places = state.stretch.push(frame.pcm, self._speed, marks)
-        state.inner = frame.sample + len(frame.pcm)
-        self._frames.append(frame)
-        made = self._frame(pcm, places, frame)
-        if self._speed != PLAIN_SPEED:
-            state.plain_from = state.sample
-            self._states.append(deepcopy(state))
-        return made
 
     def _frame(self, pcm: Pcm, places: Sequence[int], source: AudioFrame | None) -> AudioFrame:
         state = self._state

@@ -38,9 +38,7 @@ class _PackConfig(Protocol):
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """Read a JSON object from a file. ModelError if the file is missing, too large, or not an
-    object.
-    """
+    """Read a JSON object. ModelError if the file is missing, too large or none."""
     try:
         return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:

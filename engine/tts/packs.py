@@ -23,7 +23,7 @@ SHIPPED: Final = "systems"  # the folder of the resources where packs of systems
 CONFIG_FILE: Final = "config.json"
 SPEAKER_FILE: Final = "speaker.safetensors"
 VOICES_FOLDER: Final = "voices"
-_LARGEST_CONFIG: Final = 1_000_000  # bytes
+LARGEST_CONFIG: Final = 1_000_000  # bytes
 CODEC_FILE: Final = "codec.safetensors"
 EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 
@@ -56,7 +56,7 @@ def system_of(folder: Path) -> str:
     VoXtream2. ModelError without a pack.
     """
     try:
-        config = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)
+        config = read_json(folder / CONFIG_FILE, LARGEST_CONFIG)
     except (OSError, ValueError) as error:
         raise ModelError(
             "The voice pack {folder} cannot be read: {error}.", folder=folder, error=error

@@ -61,9 +61,7 @@ class PhoneTable:
         self.special = special
 
     def ids(self, phone: str) -> tuple[int, ...]:
-        """Return the ids of a phone: one, several if it must be spelt with others, or none if it is
-        silent.
-        """
+        """Return the ids of a phone: several if it is spelt with others, none if silent."""
         for spelling in _nearer(phone):
             if spelling in self._ids:
                 return (self._ids[spelling],)
@@ -104,8 +102,7 @@ def read_table(file: Path, vocabulary: int) -> PhoneTable:
 
 def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) -> PhoneTable:
     """Read phoneme_to_token.json with its special ids: those `named` in another file, else those in
-    the table, else those of the first weights if no phone has them. The ModelError names the file
-    and its fault.
+    the table, else those of the first weights if no phone has them. ModelError names the fault.
     """
     table = _read_ids(file, vocabulary)
     taken = {number for phone, number in table.items() if phone not in (*_NAMES, *MARKS)}
@@ -124,18 +121,11 @@ def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) 
             )
         found[name] = number
     marks = {mark: table[mark] for mark in MARKS if mark in table}
-    special = SpecialPhones(
-        silence=found["sil"],
-        unknown=found["unk"],
-        bos=found["bos"],
-        eos=found["eos"],
-        prompt_end=found["eop"],
-        marks=marks,
-    )
-    return PhoneTable(table, special)
+    sil, unk, bos, eos, eop = found.values()
+    return PhoneTable(table, SpecialPhones(sil, unk, bos, eos, eop, marks))
 
 
-# Names of special ids in tables and settings.
+# Names of special ids in tables and settings, in the order of SpecialPhones.
 _NAMES: Final = {"sil": SILENCE, "unk": UNKNOWN, "bos": BOS, "eos": EOS, "eop": UNKNOWN}
 
 

@@ -20,7 +20,7 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.systems import KOKORO
 from engine.translatable import Translatable
-from engine.tts.kokoro import paths
+from engine.tts.kokoro.voices import is_fetched
 from engine.tts.packs import not_fetched
 from engine.tts.voxtream.files import pick as profiles
 from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2, VOXTREAM2_1
@@ -72,9 +72,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Speeds:
-    """Names of synthesisers with their real-time factors: computing time over the length of the
-    sound.
-    """
+    """Synthesisers and their real-time factors: computing time over length of the sound."""
 
     rtfs: tuple[tuple[str, float], ...] = ()
     reason: str = ""
@@ -87,12 +85,12 @@ def can_clone(synthesiser: str) -> bool:
 
 def learner_mb() -> int:
     """Return the megabytes to fetch before Kokoro can make a voice from a recording; 0 = none."""
-    return 0 if paths.is_fetched() else size_with_needs(LEARNS)
+    return 0 if is_fetched() else size_with_needs(LEARNS)
 
 
 def cannot_clone() -> ModelError:
     """Return the error for a synthesiser that does not make voices from recordings."""
-    if not paths.is_fetched():
+    if not is_fetched():
         return ModelError(CANNOT_CLONE, hint=not_fetched("Kokoro", LEARNS).hint)
     return ModelError(CANNOT_CLONE, hint="Choose Kokoro as the synthesiser.")
 
@@ -146,10 +144,10 @@ def _speeds(folder: Path) -> dict[str, float]:
 def choose(settings: SpeechSettings) -> Pick:
     """Choose the synthesiser 'auto' for the device of these settings."""
     if edition := _on_card(settings.device):
-        if edition == VOXTREAM2_1 and paths.is_fetched() and _measured_on_card() is None:
+        if edition == VOXTREAM2_1 and is_fetched() and _measured_on_card() is None:
             return Pick(KOKORO, NEW_UNMEASURED)
         return Pick(edition, _ON_CARD[edition])
-    if not paths.is_fetched():
+    if not is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
     return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)
 

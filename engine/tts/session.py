@@ -1,38 +1,50 @@
-"""The base of all sessions: the queue of words, the rate, and a queue of samples with onsets.
+"""The bases of all synthesisers and their sessions.
 
-A system adds `_hear`, which receives a word or the end of the text, and `_make`, which makes a
-little more of the speech. It adds `rewind` if speech can be taken back, and `_end` if the speech
-does not end with a fade of its last samples.
+A synthesiser has its own voices, and prepares and warms them. A session has the queue of words, the
+rate, and a queue of samples with onsets. A system adds `_hear`, which receives a word or the end of
+the text, and `_make`, which makes a little more of the speech. It adds `rewind` if speech can be
+taken back, and `_end` if the speech does not end with a fade of its last samples.
 
-Invariant: the samples depend on the words, never on when they were pushed.
+Invariants: the samples depend on the words, never on when they were pushed; a voice of another
+model is never prepared.
 """
 
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from math import inf
-from typing import Final, Self
+from typing import Final, Generic, Self, TypeVar
 
 import numpy as np
 
-from engine.audio.ending import Ending, faded_in
-from engine.audio.limiter import Limiter
+from engine.audio.finishing import Ending, Limiter, faded_in
 from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.tts.base import (
+    AudioFrame,
+    Finished,
+    Onset,
+    Pcm,
+    RateRange,
+    Starved,
+    Step,
+    TtsInfo,
+    TtsSession,
+    Voice,
+)
 from engine.tts.rate import PLAIN, SyllableMeter
 
 FRAME_MS: Final = 80
 ANY_RATE: Final = RateRange(-inf, inf)  # of a model without control of the rate: it has no effect
 
+MOST_VOICES: Final = 4  # whose snapshots stay in memory; one of VoXtream2 has tens of megabytes
+_Prepared = TypeVar("_Prepared")
+
 
 class Session(ABC):
-    """A session for one utterance. Not thread-safe; sessions of one model may be stepped in any
-    order.
-    """
+    """One utterance, on one thread. Sessions of a model may be stepped in any order."""
 
     def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE, rate_window: int = 0) -> None:
-        """`rates`: the range that the model can follow; `rate_window`: samples of the meter's
-        recent_rate().
-        """
+        """`rates`: of the model; `rate_window`: samples of the meter's recent_rate()."""
         self._sample_rate = sample_rate
         self._rates = rates
         self._rate: float | None = None
@@ -138,9 +150,7 @@ class Session(ABC):
         return True
 
     def _hear_next(self) -> bool:
-        """Pass the next word, or the end of the text, to the system. False if neither
-        has arrived.
-        """
+        """Pass the next word or the end to the system. False if neither has arrived."""
         if self._words:
             self._hear(self._words.popleft())
         elif self._ended and not self._all_heard:
@@ -162,9 +172,7 @@ class Session(ABC):
         self._queue = np.concatenate([self._queue, pcm])
 
     def _begin_word(self, word: int, sample: int | None = None) -> None:
-        """Add the onset of a word at a sample of the utterance; None = at the next sample to be
-        made.
-        """
+        """Add the onset of a word at a sample; None = at the next sample to be made."""
         sample = self._made if sample is None else sample
         self._onsets.append(Onset(word, sample))
         self._meter.begin_word(sample)
@@ -176,9 +184,7 @@ class Session(ABC):
             self._meter.restart(self._made)
 
     def _cut(self) -> AudioFrame:
-        """Return the next frame from the queue, limited in level; the first samples of an utterance
-        are faded in.
-        """
+        """Return the next frame, limited in level; the first samples are faded in."""
         start, count = self._sample, self._frame_samples
         pcm, self._queue = self._queue[:count], self._queue[count:]
         self._sample = end = start + len(pcm)
@@ -195,3 +201,63 @@ class Session(ABC):
         self._sample = min(self._sample, sample)
         self._onsets = deque(each for each in self._onsets if each.sample < sample)
         self._over = False
+
+
+class Synthesiser(ABC, Generic[_Prepared]):
+    """A TtsModel that makes no voices from recordings, unless its class overrides `encode_voice`.
+    Weights never change; a session changes only its own state. Used from one thread; its sessions
+    may be stepped in any order.
+    """
+
+    rehearsed: tuple[str, ...] = ("ready",)
+
+    def __init__(
+        self, info: TtsInfo, own_voices: tuple[Voice, ...], prepare: Callable[[Voice], _Prepared]
+    ) -> None:
+        """`prepare` computes what sessions need of a voice, or raises InvalidInput."""
+        self.info = info
+        self._voices = own_voices
+        self._prepare = prepare
+        self._recent: OrderedDict[int, tuple[Voice, _Prepared]] = OrderedDict()  # spoke last
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    @abstractmethod
+    def open(self, voice: Voice, *, seed: int) -> TtsSession: ...
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """Not called here, because info.can_clone is False."""
+        raise NotImplementedError
+
+    def warm(self, voice: Voice) -> None:
+        """Compute a frame and discard it, because a library's first call takes longer."""
+        with self.open(voice, seed=0) as session:
+            for word in self.rehearsed:
+                session.push_word(word)
+            session.end_input()
+            session.step()
+
+    def close(self) -> None:
+        """Discard the prepared voices."""
+        self._recent.clear()
+
+    def _of(self, voice: Voice) -> _Prepared:
+        """Return a voice as `prepare` made it, cached for the last few voices. InvalidInput for a
+        voice of another model.
+        """
+        if voice.model != self.info.voice_model:
+            raise InvalidInput(
+                "The voice '{name}' was made for '{model}', not for '{other}'.",
+                hint="Add it again from its recording, or use the synthesiser it was made for.",
+                name=voice.name,
+                model=voice.model,
+                other=self.info.voice_model,
+            )
+        if id(voice) not in self._recent:
+            # The entry keeps the voice alive, so no other voice can get its id.
+            self._recent[id(voice)] = (voice, self._prepare(voice))
+            while len(self._recent) > MOST_VOICES:
+                self._recent.popitem(last=False)
+        self._recent.move_to_end(id(voice))
+        return self._recent[id(voice)][1]

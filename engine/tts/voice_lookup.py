@@ -8,7 +8,7 @@ model, or an error that names the voices or the remedy; no synthesiser is loaded
 
 import logging
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +20,8 @@ from engine.messages.voices import Mix
 from engine.settings import SpeechSettings
 from engine.tts import pick, voices
 from engine.tts.base import TtsModel, Voice
-from engine.tts.kokoro.paths import voices_folder
-from engine.tts.kokoro.voices import NAMES, blend, read_voices
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.kokoro.voices import NAMES, blend, read_voices, voices_folder
+from engine.tts.registry import VoiceCatalogue
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, .
     data folder.
     """
     own = [voice.name for voice in model.voices()]
-    saved_voices = voices.saved_voices(kept_in or voices.folder())
+    saved_voices = voices.saved_voices(kept_in)
     ready = [file.name for file in saved_voices if file.model == model.info.voice_model]
     again = [file.name for file in saved_voices if _can_remake(model, file)]
     return tuple(dict.fromkeys((*own, *ready, *again)))
@@ -53,20 +52,31 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     if not name:
         return model.voices()[0]
     for voice in model.voices():
-        if _same(voice.name, name):
+        if voices.same(voice.name, name):
             return voice
-    files = [
-        file for file in voices.saved_voices(kept_in or voices.folder()) if _same(file.name, name)
-    ]
-    if files:
+    if files := voices.called(name, kept_in):
         return _served(model, files)
-    if _is_path(name):
-        return _from_file(model, Path(name))
-    raise InvalidInput(
+    path = Path(name)
+    kind = mimetypes.guess_type(path.name)[0] or ""
+    is_voice = path.suffix == ".safetensors"
+    # "Dr. Smith" is the name of a voice, one with a folder or the suffix of a sound file is not.
+    has_suffix = is_voice or kind.startswith(("audio/", "video/"))
+    if path.name == name and not has_suffix and not path.exists():
+        raise _unknown(name, voice_names(model, kept_in=kept_in))
+    if not is_voice:
+        return encode(model, read_clip(path, max_seconds=LONGEST_PROMPT_S))
+    voice = voices.load(path)
+    if voice.model != model.info.voice_model:
+        raise _foreign(model, voice.name, voice.model)
+    return voice
+
+
+def _unknown(name: str, names: Iterable[str]) -> InvalidInput:
+    return InvalidInput(
         "There is no voice called '{name}'.",
         hint="There are: {names}.",
         name=name,
-        names=", ".join(voice_names(model, kept_in=kept_in)),
+        names=", ".join(names),
     )
 
 
@@ -96,10 +106,8 @@ def preferred_voice(settings: SpeechSettings, language: str) -> str:
 def languages_of(model: TtsModel, *, kept_in: Path | None = None) -> dict[str, str]:
     """Return the language of each of voice_names()."""
     found = {voice.name: voice.language for voice in model.voices()}
-    saved = voices.saved_voices(kept_in or voices.folder())
-    return {
-        file.name: file.language for file in saved if file.model == model.info.voice_model
-    } | found
+    saved = [file for file in voices.saved_voices(kept_in) if file.model == model.info.voice_model]
+    return {file.name: file.language for file in saved} | found
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,7 @@ def adopt(
     owners = {model.info.name: tuple(voice.name for voice in model.voices())}
     owners |= {} if can_clone else {pick.LEARNS: NAMES}
     for owner, own_names in owners.items():
-        if any(_same(own, name) for own in own_names):
+        if any(voices.same(own, name) for own in own_names):
             raise InvalidInput(
                 "{model} has a voice called {name} already.",
                 hint="Choose another name.",
@@ -150,17 +158,7 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     InvalidInput for an unknown voice or one without its recording, ModelError when the model does
     not make voices of recordings or the voice cannot be saved.
     """
-    files = [
-        file for file in voices.saved_voices(kept_in or voices.folder()) if _same(file.name, name)
-    ]
-    for file in files:
-        if file.has_clip:
-            return _made_again(model, file)
-    if files:
-        raise InvalidInput(
-            "The recording of '{name}' was not kept.", hint="Add the recording again.", name=name
-        )
-    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
+    return _made_again(model, voices.with_recording(name, kept_in))
 
 
 def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> Voice:
@@ -186,12 +184,7 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
     for each, share in ((mix.one, mix.share), (mix.other, 1 - mix.share)):
         found = known.get(voices.folded(each))
         if found is None:
-            raise InvalidInput(
-                "There is no voice called '{name}'.",
-                hint="There are: {names}.",
-                name=each,
-                names=", ".join((*catalogue.own, *(file.name for file in saved))),
-            )
+            raise _unknown(each, (*catalogue.own, *(file.name for file in saved)))
         parts.append((voices.load(found) if isinstance(found, Path) else found, share))
     if len({voice.language for voice, _ in parts}) > 1:
         raise InvalidInput(
@@ -207,27 +200,23 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
     """Return a voice for the model from files of one name: the one made for the model, else one
-    that can be made again for it. A voice of an older recipe is made again; if that fails, the old
-    one is used.
+    that can be made again for it. One of an older recipe is made again, if that is possible.
     """
     info = model.info
-    for file in files:
-        if file.model == info.voice_model:
-            voice = voices.load(file.path)
-            can_make = info.can_clone and file.has_clip
-            current = (info.recipe_version, info.learnt or info.recipe_version)
-            if not can_make or voice.metadata.get("making", "") in current:
-                return voice
-            try:
+    own = next((file for file in files if file.model == info.voice_model), None)
+    if own is None:
+        for file in files:
+            if _can_remake(model, file):
                 return _made_again(model, file)
-            except EngineError as error:
-                reason = error.message
-                log.warning("a voice stays as it was made name=%s reason=%s", file.name, reason)
-                return voice
-    for file in files:
-        if _can_remake(model, file):
-            return _made_again(model, file)
-    raise _foreign(model, files[0].name, files[0].model)
+        raise _foreign(model, files[0].name, files[0].model)
+    current = (info.recipe_version, info.learnt or info.recipe_version)
+    if info.can_clone and own.has_clip and own.recipe_version not in current:
+        try:
+            return _made_again(model, own)
+        except EngineError as error:
+            reason = error.message
+            log.warning("a voice stays as it was made name=%s reason=%s", own.name, reason)
+    return voices.load(own.path)
 
 
 def _made_again(model: TtsModel, file: voices.SavedVoice) -> Voice:
@@ -256,31 +245,12 @@ def _keep(clip: Clip, name: str, folder: Path) -> Voice:
     return voice
 
 
-def _is_path(name: str) -> bool:
-    """Return True for an existing file, and for a name with a folder or the suffix of a sound file.
-    "Dr. Smith" is the name of a voice.
-    """
-    path = Path(name)
-    kind = mimetypes.guess_type(path.name)[0] or ""
-    has_suffix = path.suffix == ".safetensors" or kind.startswith(("audio/", "video/"))
-    return path.name != name or has_suffix or path.exists()
-
-
 def is_recording(name: str) -> bool:
     """Return True for the path of a file that is not a voice, unless a voice has that name."""
     path = Path(name)
-    known = (*NAMES, *(file.name for file in voices.saved_voices(voices.folder())))
-    is_voice = path.suffix == ".safetensors" or any(_same(each, name) for each in known)
+    known = (*NAMES, *(file.name for file in voices.saved_voices()))
+    is_voice = path.suffix == ".safetensors" or any(voices.same(each, name) for each in known)
     return bool(name) and not is_voice and path.is_file()
-
-
-def _from_file(model: TtsModel, path: Path) -> Voice:
-    if path.suffix == ".safetensors":
-        voice = voices.load(path)
-        if voice.model != model.info.voice_model:
-            raise _foreign(model, voice.name, voice.model)
-        return voice
-    return encode(model, read_clip(path, max_seconds=LONGEST_PROMPT_S))
 
 
 def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
@@ -302,7 +272,3 @@ def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
 def _can_remake(model: TtsModel, file: voices.SavedVoice) -> bool:
     info = model.info
     return info.can_clone and file.has_clip and file.model != info.voice_model
-
-
-def _same(one: str, other: str) -> bool:
-    return voices.folded(one) == voices.folded(other)

@@ -8,14 +8,15 @@ private; a damaged file is moved aside, never overwritten.
 import json
 import logging
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from engine.atomic_write import replace_file
-from engine.errors import ModelError
 from engine.settings import FAST_LIMIT, SLOWEST
-from engine.tts.voices import folded
+from engine.tts.voices import disk_errors, folded
+from engine.typed_values import read_json
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +47,14 @@ def read(within: Path) -> dict[str, Note]:
     """Read the notes by folded name. A damaged file is moved aside and gives none."""
     path = within / FILE
     try:
-        with path.open("rb") as file:
-            entries = json.loads(file.read(_LARGEST_BYTES))["voices"]
+        entries = read_json(path, _LARGEST_BYTES)["voices"]
         return {str(name): _note(entry) for name, entry in entries.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         log.warning("notes on voices are set aside path=%s reason=%s", path, error)
-        _set_aside(path)
+        with suppress(OSError):
+            path.replace(path.with_suffix(".damaged.json"))
         return {}
 
 
@@ -61,16 +62,9 @@ def write(within: Path, notes: dict[str, Note]) -> None:
     """Write the notes. ModelError when the disk refuses."""
     entries = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
     content = json.dumps({"voices": entries}, indent=1)
-    try:
+    with disk_errors("noted", within / FILE):
         within.mkdir(parents=True, exist_ok=True)
         replace_file(within / FILE, content)
-    except OSError as error:
-        raise ModelError(
-            "What you chose for the voice could not be kept: {error}.",
-            hint="Make room or check the folder {folder}.",
-            error=error.strerror or error,
-            folder=within,
-        ) from error
 
 
 def change(within: Path, name: str, **values: Any) -> None:
@@ -90,10 +84,3 @@ def _note(entry: Any) -> Note:
     words = entry.get("words")
     said = words[:LONGEST_WORDS] if isinstance(words, str) else None
     return Note(float(pace) if sane else None, day, said)
-
-
-def _set_aside(path: Path) -> None:
-    try:
-        path.replace(path.with_suffix(".damaged.json"))
-    except OSError:
-        log.warning("notes on voices cannot be set aside path=%s", path, exc_info=True)

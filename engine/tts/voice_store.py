@@ -7,15 +7,15 @@ so no voice is lost when the program ends in between.
 """
 
 import re
-import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.errors import InvalidInput, ModelError
+from engine.audio.clips.clip import check_is_file
+from engine.errors import InvalidInput
 from engine.languages import ENGLISH
 from engine.messages.voices import Mix, VoiceEntry
 from engine.resources import table
@@ -24,7 +24,7 @@ from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro.learnt import choose, file_of, learnt_path
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.registry import VoiceCatalogue
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import Note, note_of
 from engine.tts.voices import SavedVoice
@@ -57,36 +57,19 @@ class VoiceStore:
     def entries(self) -> tuple[VoiceEntry, ...]:
         """Return the synthesiser's own voices, then the person's by name."""
         notes = voice_notes.read(self._folder)
-        own = [
-            VoiceEntry(
-                *(name, True),
-                made_for=(self._catalogue.voice_model,),
-                description=self._catalogue.about.get(name, ""),
-                sex=sex_of(self._catalogue.about.get(name, "")),
-                accent=accent_of(self._catalogue.about.get(name, "")),
-                language=self._catalogue.languages.get(name, ENGLISH),
-            )
-            for name in self._catalogue.own
-        ]
-        personal = [_entry(files, self._catalogue) for files in self._by_name().values()]
+        entries = [_own_entry(name, self._catalogue) for name in self._catalogue.own]
         own_names = {voices.folded(name) for name in self._catalogue.own}
-        others = (entry for entry in personal if voices.folded(entry.name) not in own_names)
-        entries = (*own, *others)
-        named = ((entry, note_of(notes, entry.name)) for entry in entries)
-        return tuple(
-            replace(
-                entry,
-                pace=note.pace,
-                used=note.used,
-                words=note.words if entry.can_learn else None,
-            )
-            for entry, note in named
-        )
+        for folded, files in self._by_name().items():
+            if folded not in own_names:
+                entries.append(_entry(files, self._catalogue))
+        for place, entry in enumerate(entries):
+            note = note_of(notes, entry.name)
+            words = note.words if entry.can_learn else None
+            entries[place] = replace(entry, pace=note.pace, used=note.used, words=words)
+        return tuple(entries)
 
     def removed(self) -> tuple[str, ...]:
-        """Return the names of removed voices. Those removed more than KEPT_DAYS ago are deleted
-        now.
-        """
+        """Return the names of removed voices. Delete those of more than KEPT_DAYS ago."""
         oldest = self._now() - KEPT_DAYS * _DAY_S
         for path in self._bin.glob("*" + voices.SUFFIX):
             with suppress(OSError):
@@ -96,9 +79,8 @@ class VoiceStore:
 
     def find(self, name: str) -> str:
         """Return a voice's name in its own spelling. InvalidInput for an unknown voice."""
-        if own_names := [own for own in self._catalogue.own if _same(own, name)]:
-            return own_names[0]
-        return self._found(name)[0].name
+        own_name = next((own for own in self._catalogue.own if voices.same(own, name)), None)
+        return own_name or self._found(name)[0].name
 
     def pace(self, name: str) -> float | None:
         """Return the default pace (SPS) of a voice, if it has one."""
@@ -138,7 +120,7 @@ class VoiceStore:
         new = new.strip()
         voices.check_name(new)
         files = self._found(name)
-        if not _same(name, new):
+        if not voices.same(name, new):
             self.check_free(new)
         notes = voice_notes.read(self._folder)
         if note_of(notes, name) != note_of(notes, new):
@@ -155,20 +137,19 @@ class VoiceStore:
     def remove(self, name: str) -> str:
         """Move a voice to the folder of removed voices. Return its name in its own spelling."""
         files, now_ms = self._found(name), round(1000 * self._now())
-        _move({file.path: self._bin / f"{now_ms} {file.path.name}" for file in files})
+        for file in files:
+            _move(file.path, self._bin / f"{now_ms} {file.path.name}")
         return files[0].name
 
     def restore(self, name: str) -> str:
         """Restore the last removed voice of this name. InvalidInput when the name is taken."""
         files = self._in_bin(name)
         self.check_free(files[0].name)
-        newest = {file.model: file for file in sorted(files, key=_removal_order)}
-        _move(
-            {
-                file.path: self._folder / voices.file_name(file.name, file.model)
-                for file in newest.values()
-            }
-        )
+        newest = {
+            file.model: file for file in sorted(files, key=lambda each: _removal_time(each.path))
+        }
+        for file in newest.values():
+            _move(file.path, self._folder / voices.file_name(file.name, file.model))
         return files[0].name
 
     def discard(self, name: str) -> str:
@@ -178,7 +159,7 @@ class VoiceStore:
             _delete(file.path)
             if file.recording:
                 _delete(learnt_path(file.recording, self._folder))
-        if not self._called(name):
+        if not voices.called(name, self._folder):
             voice_notes.change(self._folder, name, pace=None, used="", words=None)
         return files[0].name
 
@@ -195,9 +176,8 @@ class VoiceStore:
     def export(self, name: str, path: Path) -> Path:
         """Write a voice with its recording and its pace to one file. Return the file's path."""
         files = self._found(name)
-        best = max(
-            files, key=lambda file: (file.has_clip, file.model == self._catalogue.voice_model)
-        )
+        wanted = self._catalogue.voice_model
+        best = max(files, key=lambda file: (file.has_clip, file.model == wanted))
         if path.suffix != ".safetensors":
             path = path.with_name(path.name + voices.SUFFIX)
         self._rewritten(best, path, best.name, pace=self.pace(name))
@@ -207,7 +187,7 @@ class VoiceStore:
         """Import a voice from a file of export(), under its own name if `name` is empty. Return the
         name. InvalidInput for any other file, and for a taken name.
         """
-        _check_file(path)
+        check_is_file(path)  # reading a pipe or a device might never end
         voice = voices.load(path)
         name = name.strip() or voice.name
         voices.check_name(name)
@@ -221,7 +201,7 @@ class VoiceStore:
 
     def check_free(self, name: str) -> None:
         """Raise InvalidInput when a voice of this name exists."""
-        if self._called(name) or any(_same(own, name) for own in self._catalogue.own):
+        if voices.called(name, self._folder) or self._is_own(name):
             raise InvalidInput(
                 "There is a voice called '{name}' already.", hint="Choose another name.", name=name
             )
@@ -240,15 +220,15 @@ class VoiceStore:
             groups.setdefault(voices.folded(file.name), []).append(file)
         return groups
 
-    def _called(self, name: str) -> list[SavedVoice]:
-        return self._by_name().get(voices.folded(name), [])
+    def _is_own(self, name: str) -> bool:
+        """Return whether a voice of this name comes with the synthesiser."""
+        return any(voices.same(own, name) for own in self._catalogue.own)
 
     def _found(self, name: str) -> list[SavedVoice]:
         """Return the files of a voice that the person made. InvalidInput if there are none."""
-        files = self._called(name)
-        if files:
+        if files := voices.called(name, self._folder):
             return files
-        if any(_same(own, name) for own in self._catalogue.own):
+        if self._is_own(name):
             raise InvalidInput(
                 "{name} comes with the synthesiser.",
                 hint="Only voices you made can be changed.",
@@ -263,7 +243,7 @@ class VoiceStore:
         )
 
     def _in_bin(self, name: str) -> list[SavedVoice]:
-        files = [each for each in voices.saved_voices(self._bin) if _same(each.name, name)]
+        files = voices.called(name, self._bin)
         if not files:
             raise InvalidInput(
                 "No voice called '{name}' was removed lately.",
@@ -274,31 +254,45 @@ class VoiceStore:
         return files
 
 
+def _own_entry(name: str, catalogue: VoiceCatalogue) -> VoiceEntry:
+    """Return the entry of a voice that comes with the synthesiser."""
+    about = catalogue.about.get(name, "")
+    words = str.split(str.lower(about).replace(",", " "))
+    return VoiceEntry(
+        *(name, True),
+        made_for=(catalogue.voice_model,),
+        description=about,
+        sex=next((_SEXES[each] for each in words if each in _SEXES), ""),
+        accent=next((each for each in words if each in _ACCENTS), ""),
+        language=catalogue.languages.get(name, ENGLISH),
+    )
+
+
 def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry:
     """Return the entry of a voice that the person made, from its files."""
     fits = [file for file in files if file.model == catalogue.voice_model]
-    clips = [file for file in files if file.has_clip]
-    again = catalogue.can_clone and bool(clips)
+    clip = next((file for file in files if file.has_clip), None)
+    again = catalogue.can_clone and clip is not None
     usable = bool(fits) or again
     made_for = tuple(file.model for file in files)
     here = (fits or files)[0]
     learnt = here.recipe_version.startswith(_LEARNT)
-    has_recording = here.has_clip and bool(here.recording)
-    is_blend = has_recording and here.model == catalogue.voice_model == KOKORO
-    why_not = "" if usable else _why_not(made_for, catalogue, has_clip=bool(clips))
+    is_kokoro = catalogue.voice_model == KOKORO
+    is_blend = is_kokoro and here.model == KOKORO and here.has_clip and bool(here.recording)
+    can_learn = is_blend and not learnt
     return VoiceEntry(
         files[0].name,
-        clip_s=clips[0].clip_s if clips else None,
-        snr_db=clips[0].snr_db if clips else None,
+        clip_s=clip.clip_s if clip else None,
+        snr_db=clip.snr_db if clip else None,
         made_for=made_for,
         usable=usable,
-        why_not=why_not,
+        why_not="" if usable else _why_not(made_for, catalogue, has_clip=clip is not None),
         again=again,
         description=here.about,
-        resembles=catalogue.voice_model == KOKORO,
+        resembles=is_kokoro,
         learnt=learnt,
-        can_learn=is_blend and not learnt,
-        fit=file_of(here) if is_blend and not learnt else None,
+        can_learn=can_learn,
+        fit=file_of(here) if can_learn else None,
         nearest=here.nearest,
         recording=here.recording,
         language=here.language,
@@ -308,20 +302,6 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
 def preview_sentence(language: str = ENGLISH) -> str:
     """Return what a voice of a language says when it is heard before it is chosen."""
     return str(table("voices.toml")["preview"][language])
-
-
-def sex_of(description: str) -> str:
-    """Return the sex (a value of VoiceEntry.sex) that an English description of a voice names."""
-    return next((_SEXES[each] for each in _words(description) if each in _SEXES), "")
-
-
-def accent_of(description: str) -> str:
-    """Return the accent that an English description of a voice names."""
-    return next((each for each in _words(description) if each in _ACCENTS), "")
-
-
-def _words(description: str) -> list[str]:
-    return str.split(str.lower(description).replace(",", " "))
 
 
 def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: bool) -> str:
@@ -338,61 +318,21 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
     return joined((reason, advice))
 
 
-def _move(files: Mapping[Path, Path]) -> None:
-    """Rename files. `files`: the new path of each."""
-    for path, new in files.items():
-        try:
-            new.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(new)
-        except OSError as error:
-            raise _refused(path, error) from error
+def _move(path: Path, new: Path) -> None:
+    with voices.disk_errors("moved", path):
+        new.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(new)
 
 
 def _removal_time(path: Path) -> float:
     """Return the time of a removal: the number in the file's name, else the file's own time."""
-    found = re.match(r"([0-9]{1,16}) ", path.name)
-    return int(found[1]) / 1000 if found else path.stat().st_mtime
-
-
-def _removal_order(file: SavedVoice) -> float:
+    if found := re.match(r"([0-9]{1,16}) ", path.name):
+        return int(found[1]) / 1000
     with suppress(OSError):
-        return _removal_time(file.path)
+        return path.stat().st_mtime
     return 0.0
 
 
 def _delete(path: Path) -> None:
-    try:
+    with voices.disk_errors("moved", path):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise _refused(path, error) from error
-
-
-def _refused(path: Path, error: OSError) -> ModelError:
-    return ModelError(
-        "The voice file {name} could not be moved: {error}.",
-        hint="Check the folder {folder}.",
-        name=path.name,
-        error=error.strerror or error,
-        folder=path.parent,
-    )
-
-
-def _check_file(path: Path) -> None:
-    """Raise InvalidInput unless the path is a regular file: reading a pipe or a device might never
-    end.
-    """
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise InvalidInput(
-            "The file '{name}' cannot be opened: {error}.",
-            hint="Choose another file.",
-            name=path.name,
-            error=error,
-        ) from error
-    if not stat.S_ISREG(mode):
-        raise InvalidInput("'{name}' is no file.", hint="Choose an exported voice.", name=path.name)
-
-
-def _same(one: str, other: str) -> bool:
-    return voices.folded(one) == voices.folded(other)

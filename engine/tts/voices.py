@@ -10,7 +10,8 @@ import hashlib
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.languages import ENGLISH
 from engine.settings_file import data_folder
-from engine.translatable import Translatable
+from engine.translatable import Translatable, mark
 from engine.tts.base import Voice, language_code
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,11 @@ ABOUT: Final = "description"  # its sound or its parts
 MIXED: Final = "mixed_of"  # voices and their shares, of a mixture
 MAKING, NEAREST = "making", "nearest"  # its recipe; the largest part of a blend
 RECORDING: Final = "clip_sha256"  # Clip.digest of its recording
+_REFUSED: Final = {
+    "saved": mark("The voice '{name}' could not be saved: {error}."),
+    "moved": mark("The voice file {name} could not be moved: {error}."),
+    "noted": mark("What you chose for the voice could not be kept: {error}."),
+}
 _LONGEST_ABOUT: Final = 200  # characters
 LEARNT_FOLDER: Final = "learnt"  # within that of voices: learnt voices that wait to be chosen
 SUFFIX: Final = ".voice.safetensors"
@@ -52,6 +58,7 @@ _LARGEST_HEADER: Final = 1_000_000  # bytes; ours are some hundred
 _MOST_TENSORS: Final = 256
 _LONGEST_CLIP_S: Final = 60.0
 _CLIP_RATES: Final = (4_000, 384_000)  # Hz
+_NUMBER: Final = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,4})?")  # with few digits
 
 
 @dataclass(frozen=True)
@@ -116,23 +123,35 @@ def save_as(
             name=voice.name,
             size=f"{len(content) / 2**20:.0f}",
         )
-    try:
+    with disk_errors("saved", path, voice.name):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
+    return _saved(metadata, path)
+
+
+@contextmanager
+def disk_errors(action: str, path: Path, name: str = "") -> Iterator[None]:
+    """Turn an OSError about a file into a ModelError. `action`: a key of _REFUSED."""
+    try:
+        yield
     except OSError as error:
         raise ModelError(
-            "The voice '{name}' could not be saved: {error}.",
+            _REFUSED[action],
             hint="Make room or check the folder {folder}.",
-            name=voice.name,
+            name=name or path.name,
             error=error.strerror or error,
             folder=path.parent,
         ) from error
-    return _saved(metadata, path)
 
 
 def folded(name: str) -> str:
     """Normalise a name: case and composition of accents make no difference."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def same(one: str, other: str) -> bool:
+    """Return whether two names are equal but for their case."""
+    return folded(one) == folded(other)
 
 
 def check_name(name: str) -> None:
@@ -168,15 +187,35 @@ def load_clip(path: Path) -> Clip:
     return Clip(pcm, int(rate))
 
 
-def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
-    """Return the voices in a folder, sorted by name; other files are skipped and logged."""
+def saved_voices(within: Path | None = None) -> tuple[SavedVoice, ...]:
+    """Return the voices in a folder (None = the person's) by name. Other files are logged."""
     headers = []
-    for path in sorted(within.glob("*" + SUFFIX)):
+    for path in sorted((within or folder()).glob("*" + SUFFIX)):
         try:
             headers.append(header(path))
         except InvalidInput as error:
             log.warning("left out a voice file path=%s reason=%s", path, error.message)
     return tuple(sorted(headers, key=lambda file: (folded(file.name), file.model)))
+
+
+def called(name: str, within: Path | None = None) -> list[SavedVoice]:
+    """Return the voices of this name in a folder (None = the person's), one for each model."""
+    return [file for file in saved_voices(within) if same(file.name, name)]
+
+
+def with_recording(name: str, within: Path | None = None, model: str = "") -> SavedVoice:
+    """Find a voice that the person made, with its recording; of `model`, if given. InvalidInput if
+    the voice or the recording is missing.
+    """
+    files = [file for file in called(name, within) if model in ("", file.model)]
+    for file in files:
+        if file.has_clip and (file.recording or not model):
+            return file
+    if files:
+        raise InvalidInput(
+            "The recording of '{name}' was not kept.", hint="Add the recording again.", name=name
+        )
+    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
 def _is_name(text: str) -> bool:
@@ -211,31 +250,20 @@ def header(path: Path) -> SavedVoice:
 
 def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
     recording = metadata.get(RECORDING, "")
+    about = metadata.get(ABOUT, "")[:_LONGEST_ABOUT]
+    if MIXED in metadata:
+        about = Translatable("mixed of {parts}", parts=metadata[MIXED][:_LONGEST_ABOUT])
+    numbers = [metadata.get(key, "") for key in (_CLIP_S, _CLIP_SNR, _PACE)]
+    clip_s, snr, pace = (float(x) if _NUMBER.fullmatch(x) else None for x in numbers)
     return SavedVoice(
-        metadata[_NAME],
-        metadata[_MODEL],
-        path,
-        _CLIP_RATE in metadata,
-        _number(metadata.get(_CLIP_S, "")),
-        _number(metadata.get(_CLIP_SNR, "")),
-        _number(metadata.get(_PACE, "")),
-        _description(metadata),
+        *(metadata[_NAME], metadata[_MODEL], path, _CLIP_RATE in metadata),
+        *(clip_s, snr, pace),
+        about,
         metadata.get(MAKING, "")[:_LONGEST_ABOUT],
         metadata.get(NEAREST, "")[:_LONGEST_NAME],
         recording if re.fullmatch(r"[0-9a-f]{64}", recording) else "",
         language_code(metadata),
     )
-
-
-def _description(metadata: Mapping[str, str]) -> str:
-    if MIXED in metadata:
-        return Translatable("mixed of {parts}", parts=metadata[MIXED][:_LONGEST_ABOUT])
-    return metadata.get(ABOUT, "")[:_LONGEST_ABOUT]
-
-
-def _number(text: str) -> float | None:
-    """Parse a number of a few digits; None for any other text."""
-    return float(text) if re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) else None
 
 
 def _metadata(path: Path) -> dict[str, str]:

@@ -31,7 +31,7 @@ DATA = (
     *("wake/*.safetensors", "takes/My voice*.wav", "takes/.*.part", "recordings/Rubato *.wav"),
     *("notes/rubato.log*", "notes/fatal.txt", "notes/*crashes.txt*"),
     *("conversations*.sqlite*", "timers*.json", "serve-token", "added-models.json"),
-    "screen-reader.lock",
+    *("screen-reader.lock", "espeak-*", ".espeak-*"),
     *("language-models.json", "profile.json", "recogniser.json", "speeds.json"),
     *("synthesiser.json", ".rubato-*.part", "voices/.rubato-*.part", "wake/.rubato-*.part"),
 )

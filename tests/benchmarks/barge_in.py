@@ -17,8 +17,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from engine.asr.pick import BUILT_IN
-from engine.asr.registry import NAMES
+from engine.asr.pick import BUILT_IN, NAMES
 from engine.audio.echo import canceller as echo
 from engine.settings import SpeechSettings
 from tests.end_to_end import spoken as flite

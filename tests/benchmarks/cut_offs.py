@@ -30,7 +30,7 @@ import soxr
 
 from engine.asr.base import Recogniser
 from engine.asr.completeness import Completeness
-from engine.asr.registry import NAMES, load
+from engine.asr.pick import NAMES, load
 from engine.audio.base import Pcm
 from engine.audio.vad import SAMPLE_RATE, WINDOW, Endpointer, SpeechPaused, SpeechResumed, Vad
 from engine.runtime.factories import standard_factories

@@ -22,8 +22,7 @@ from num2words import num2words
 from scipy import signal
 
 from engine.asr.base import SAMPLE_RATE, Recogniser
-from engine.asr.pick import resolve
-from engine.asr.registry import NAMES, load
+from engine.asr.pick import NAMES, load, resolve
 from engine.asr.whisper import model
 from engine.asr.whisper import recogniser as whisper
 from engine.audio.base import Pcm

@@ -26,7 +26,7 @@ from engine.training.teachers.synthesisers import fetch
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, RateRange, TtsModel, Voice
 from engine.tts.kokoro import session as kokoro_session
-from engine.tts.kokoro.natural import phoned
+from engine.tts.kokoro.windows import phoned
 
 RATES: Final = "7,8,9,10,11,12,13"
 

@@ -45,11 +45,12 @@ from engine.training.corpus import grammar
 from engine.training.evaluation.voices import Spoken, say
 from engine.training.teachers.synthesisers import fetch
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
-from engine.tts.kokoro import parts, paths, session, synthesiser
+from engine.tts.kokoro import parts, session, synthesiser
 from engine.tts.kokoro.durations import make_script
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
+from engine.tts.kokoro.voices import is_fetched, model_file
 from engine.tts.kokoro.windows import render
 
 ROOT = Path(__file__).parents[2]
@@ -105,7 +106,7 @@ def phoned(text: str, machine: session.VoiceParts) -> tuple[PhonedWord, ...]:
 
 @cache
 def published() -> Any:
-    return parts._session(paths.model_file())
+    return parts._session(model_file())
 
 
 def whole_sentence(text: str, machine: session.VoiceParts) -> Spoken:
@@ -416,7 +417,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS][:-1])
     parser.add_argument("--minutes", type=float, help="of the soak")
     given = parser.parse_args()
-    if not paths.is_fetched():
+    if not is_fetched():
         sys.exit("Kokoro is not on this machine. Fetch it with: rubato models get kokoro")
     size = QUICK if given.quick else WHOLE
     size = Size(**{**vars(size), "minutes": given.minutes or size.minutes})

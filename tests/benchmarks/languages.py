@@ -44,7 +44,7 @@ from engine.training.evaluation.voices import (
 from engine.training.teachers.synthesisers import fetch
 from engine.tts.base import Voice
 from engine.tts.kokoro import synthesiser
-from engine.tts.kokoro.natural import phoned
+from engine.tts.kokoro.windows import phoned
 from tests.benchmarks.kokoro import whole_sentence
 
 TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

@@ -35,7 +35,7 @@ from engine.text.word import Word
 from engine.tts import registry
 from engine.tts.espeak import articulation
 from engine.tts.espeak.cutting import cut
-from engine.tts.espeak.session import EspeakSession
+from engine.tts.espeak.model import EspeakSession
 from engine.tts.kokoro.session import KokoroSession
 from engine.tts.kokoro.symbols import MARKS, SPACE
 from engine.tts.session import Session
@@ -115,7 +115,7 @@ def pieces(last: SimpleNamespace) -> Iterator[Any]:
     def on_speak(self: Any, piece: Any, *given: Any) -> Any:
         last.cut = None
         sound = speak(self, piece, *given)
-        last.pcm, last.word = sound.pcm, piece.word
+        last.pcm, last.word = sound[0], piece.word
         return sound
 
     yield patch.object(articulation, "cut", on_cut)

@@ -44,13 +44,20 @@ from engine.text.phonemes import Espeak
 from engine.training.evaluation.voices import Spoken, WhisperJudge, naturalness, say, words_wrong
 from engine.tts import registry, voices
 from engine.tts.base import Pcm, TtsModel, Voice
-from engine.tts.kokoro import paths, resemblance
+from engine.tts.kokoro import resemblance
 from engine.tts.kokoro.durations import make_script
 from engine.tts.kokoro.fit.measuring import powers, sounding
-from engine.tts.kokoro.natural import phoned
-from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.parts import SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
-from engine.tts.kokoro.voices import NAME, accent_of, read_voices, style_of
+from engine.tts.kokoro.voices import (
+    NAME,
+    accent_of,
+    model_file,
+    read_voices,
+    style_of,
+    voices_folder,
+)
+from engine.tts.kokoro.windows import phoned
 from engine.tts.speaker import recording as recordings
 
 SENTENCES: Final = (
@@ -107,7 +114,7 @@ def speak(text: str, voice: Voice) -> Pcm:
 def write_measures() -> None:
     """Of every stock voice, by the hash of its style."""
     rows = {}
-    for voice in read_voices(paths.voices_folder()):
+    for voice in read_voices(voices_folder()):
         pcm = np.concatenate([speak(text, voice) for text in MEASURED])
         recording = recordings.read(pcm, SAMPLE_RATE)
         speaker = recording.speaker(resemblance.encoder())
@@ -122,7 +129,7 @@ def stock_speakers(out: Path) -> dict[str, Any]:
     if not file.is_file():
         spoken = {
             voice.name: _mean([judged(speak(text, voice)) for text in JUDGED])
-            for voice in read_voices(paths.voices_folder())
+            for voice in read_voices(voices_folder())
         }
         np.savez(file, **spoken)
     return dict(np.load(file))
@@ -253,7 +260,7 @@ def _write(line: str) -> None:
 def _published() -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    file = str(paths.model_file())
+    file = str(model_file())
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.asr.pick import BUILT_IN
-from engine.asr.registry import NAMES
+from engine.asr.pick import BUILT_IN, NAMES
 from engine.audio.base import Pcm
 from engine.llm.skills.model import understands
 from engine.messages.commands import NewConversation, StopReply

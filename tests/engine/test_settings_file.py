@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from engine import settings_file
-from engine.asr import registry as asr
+from engine.asr import pick as asr
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 from engine.languages import SPOKEN

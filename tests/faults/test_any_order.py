@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from engine import api
 from engine.audio import vad
-from engine.audio.base import Pcm
-from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.base import Pcm, SilentLoudspeaker
 from engine.runtime.turn import waiting
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Settings, change, keys

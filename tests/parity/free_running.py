@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.audio.loudness import brought_to
+from engine.audio.pcm import brought_to
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.nn.packed.product_graph import Precision
 from engine.text.phonemes import PhonedWord

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.audio.loudness import brought_to
+from engine.audio.pcm import brought_to
 from engine.codec.mimi import SAMPLE_RATE
 from engine.tts.phones import BOS, MARKS, UNKNOWN
 from engine.tts.voxtream.config import VOXTREAM2_SHAPE, ModelConfig

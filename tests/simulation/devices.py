@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.audio.base import HISTORY_S, Pcm
-from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape, TapedLoudspeaker
+from engine.audio.devices.tape import Ring, Tape
 from tests.simulation.room import BLOCK, RATE, Room
 
 _EMPTY = np.zeros(0, np.float32)
@@ -25,13 +24,12 @@ class RoomDevices:
         self.played: list[Pcm] = []  # every block, for measuring afterwards
         self.heard: list[Pcm] = []
         self._ring = Ring(int(RATE * (1 + HISTORY_S)))
-        self._tape = Tape(self._ring, sample_rate=RATE, margin=BLOCK, history=int(RATE * HISTORY_S))
         self._clock = clock
         self._started_at = clock()
         self._blocks = 0
         self._unread: list[Pcm] = []
         self._lock = threading.Lock()
-        self.loudspeaker = RoomLoudspeaker(self, self._tape)
+        self.loudspeaker = RoomLoudspeaker(self, self._ring)
         self.microphone = RoomMicrophone(self)
 
     def catch_up(self) -> None:
@@ -54,23 +52,23 @@ class RoomDevices:
         return np.concatenate([_EMPTY, *unread])
 
 
-class RoomLoudspeaker(TapedLoudspeaker):
+class RoomLoudspeaker(Tape):
     """See Loudspeaker."""
 
     name = "room loudspeaker"
     sample_rate = RATE
     latency_s = 0.0
 
-    def __init__(self, devices: RoomDevices, tape: Tape) -> None:
+    def __init__(self, devices: RoomDevices, ring: Ring) -> None:
+        super().__init__(ring, sample_rate=RATE, margin=BLOCK, history=int(RATE * HISTORY_S))
         self._devices = devices
-        self._tape = tape
 
     def _advance(self) -> None:
         self._devices.catch_up()
 
     def write(self, pcm: Pcm) -> int:
         self._advance()
-        return self._tape.write(pcm)
+        return super().write(pcm)
 
     def close(self) -> None:
         """Nothing to release."""

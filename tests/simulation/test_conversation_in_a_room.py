@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.audio.echo import canceller as echo
-from engine.audio.echo.canceller import Passthrough
+from engine.audio.echo.canceller import EchoCanceller
 from engine.llm.skills.control import STEP
 from engine.messages.commands import SendText
 from engine.messages.events import Notice, SettingChanged, TurnEnded
@@ -95,7 +95,7 @@ def test_slower_said_into_a_reply_makes_that_reply_slower(wish):
 
 
 def test_without_a_canceller_it_says_so_and_ignores_the_microphone_while_it_speaks():
-    with SteppedEngine(ROOM, REPLY, canceller=lambda cleaning: Passthrough()) as engine:
+    with SteppedEngine(ROOM, REPLY, canceller=lambda cleaning: EchoCanceller()) as engine:
         notices = [event.text for _, event in engine.events if isinstance(event, Notice)]
         assert len(notices) == 1
         assert "echo" in notices[0]

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from engine.audio.echo.canceller import Passthrough
+from engine.audio.echo.canceller import EchoCanceller
 from engine.messages.commands import ChangeSetting, Command, SendText, StopReply
 from engine.messages.events import PhaseChanged, TurnEnded
 from engine.messages.words import Ending, Phase
@@ -29,7 +29,7 @@ def test_in_12_interruptions_at_random_times_what_is_kept_is_what_was_heard(seed
     rng = random.Random(seed)
     # After a gap where the voice ran dry nobody could recognise what was played.
     with SteppedEngine(
-        Acoustics(), SHORT, canceller=lambda cleaning: Passthrough(), kind=FreeWorker
+        Acoustics(), SHORT, canceller=lambda cleaning: EchoCanceller(), kind=FreeWorker
     ) as engine:
         for number in range(TIMES):
             engine.post(SendText("go"))

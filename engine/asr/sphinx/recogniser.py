@@ -13,14 +13,12 @@ import numpy as np
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.phrase_model import learn_phrases
 from engine.asr.pick import check_language
-from engine.asr.sphinx.decision import Guess
-from engine.asr.sphinx.decoder import SphinxDecoder
+from engine.asr.sphinx.decoder import NAME, NOTHING, SphinxDecoder
 from engine.asr.utterance import Clip, UtteranceAudio
 from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.settings import RecogniserSettings
 
-NAME = "sphinx"
 LIMIT_S = 12  # a longer utterance is decoded piece by piece
 CUT_S = 3
 
@@ -64,7 +62,7 @@ class SphinxRecognition:
     def __init__(self, decoder: SphinxDecoder, vad: Vad) -> None:
         self._decoder = decoder
         self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
-        self._settled: list[Guess] = []
+        self._settled: list[Transcript] = []
         self._decoded = ""  # text of the audio before the streaming pass began
         self._open = False
         self._begin()
@@ -75,7 +73,7 @@ class SphinxRecognition:
         self._decoder.feed(clean)
         while self._audio.full:
             self.close()
-            self._settled.append(self._decoder.decode(self._audio.take_head()) or Guess("", 0.0))
+            self._settled.append(self._decoder.decode(self._audio.take_head()) or NOTHING)
             self._decoded = ""
             self._begin()
             self._decoder.feed(self._audio.clip().pcm)
@@ -113,18 +111,16 @@ class SphinxRecognition:
         return self._interim(lambda clip: self._decoder.decode_command(clip, wanted))
 
     def phrase(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """Return the likeliest sentence in the skills' words, however unlikely. None if `wanted`
-        turned false.
-        """
+        """Return the likeliest sentence in the skills' words. None if `wanted` turned false."""
         return self._interim(lambda clip: self._decoder.decode_phrase(clip, wanted))
 
     def finish(self) -> Transcript:
         """Decode the complete audio thoroughly. RecogniserError if pocketsphinx fails."""
         self.close()
-        last = self._decoder.decode(self._audio.clip()) or Guess("", 0.0)
+        last = self._decoder.decode(self._audio.clip()) or NOTHING
         return _joined([*self._settled, last])
 
-    def _interim(self, decode: Callable[[Clip], Guess | None]) -> Transcript | None:
+    def _interim(self, decode: Callable[[Clip], Transcript | None]) -> Transcript | None:
         before = self._now()
         self.close()
         last = decode(self._audio.clip())
@@ -147,11 +143,11 @@ class SphinxRecognition:
         return " ".join(filter(None, [self._decoded, streamed]))
 
 
-def _joined(pieces: Sequence[Guess]) -> Transcript:
+def _joined(pieces: Sequence[Transcript]) -> Transcript:
     """Join consecutive pieces of one utterance; the confidence is the mean over words."""
     pieces = [piece for piece in pieces if piece.text]
     if not pieces:
-        return Transcript("", 0.0, NAME)
+        return NOTHING
     words = [len(piece.text.split()) for piece in pieces]
     confidence = float(np.average([piece.confidence for piece in pieces], weights=words))
     return Transcript(" ".join(piece.text for piece in pieces), confidence, NAME)

@@ -5,13 +5,13 @@ pocketsphinx holds Python's lock while it searches, so audio is passed in slices
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.sphinx.decision import Hypothesis
 from engine.asr.sphinx.english import incomplete
 from engine.audio.pcm import Pcm
 from engine.errors import RecogniserError
@@ -26,6 +26,29 @@ ANY_WORD = "a"  # the word that MEAN expects
 _VARIANT = re.compile(r"\(\d+\)$")  # "a(2)": the second pronunciation of "a"
 
 
+@dataclass(frozen=True)
+class Hypothesis:
+    """Result of one search.
+
+    `posteriors` (0..1) belong to `words`. `unseen` counts transitions between words that occur in
+    no phrase. `score` is the natural logarithm of the search's score per frame of 10 ms.
+    """
+
+    words: tuple[str, ...] = ()
+    posteriors: tuple[float, ...] = ()
+    unseen: int = 0
+    score: float = 0.0
+
+    @property
+    def least(self) -> float:
+        """Posterior of the least likely word."""
+        return min(1.0, *self.posteriors) if self.posteriors else 0.0
+
+    @property
+    def mean(self) -> float:
+        return min(1.0, sum(self.posteriors) / len(self.posteriors)) if self.posteriors else 0.0
+
+
 def always() -> bool:
     """Return True; for work that is never cancelled."""
     return True
@@ -38,7 +61,7 @@ class Searches:
         """Load the dictionary of this file, which contains ANY_WORD; None = the complete one.
         ModelError if pocketsphinx or its model is missing.
         """
-        self._sphinx = _new_sphinx(dictionary)
+        self._sphinx = new_sphinx(dictionary, maxhmmpf=MAX_STATES)
         self.add_grammar(MEAN, [(0, 1, 1.0, ANY_WORD)])
         self.usual_mean = str(self._sphinx.get_cmn())
 
@@ -67,9 +90,7 @@ class Searches:
         self._sphinx.start_utt()
 
     def feed(self, pcm: Pcm, wanted: Callable[[], bool] = always) -> bool:
-        """Append samples [S]; return False if `wanted` turned false on the way. RecogniserError if
-        pocketsphinx fails.
-        """
+        """Append samples [S]; False if `wanted` turned false. RecogniserError if that fails."""
         samples = sixteen_bit(pcm)
         try:
             for first in range(0, len(samples), SLICE):
@@ -136,7 +157,10 @@ def failure(error: RuntimeError) -> RecogniserError:
     )
 
 
-def _new_sphinx(dictionary: Path | None) -> Any:
+def new_sphinx(dictionary: Path | None, **options: Any) -> Any:
+    """Return a pocketsphinx.Decoder with a dictionary (None = the complete one). ModelError if
+    pocketsphinx or its model is missing.
+    """
     try:
         import pocketsphinx
 
@@ -144,9 +168,9 @@ def _new_sphinx(dictionary: Path | None) -> Any:
         return pocketsphinx.Decoder(
             lm=None,
             loglevel="FATAL",
-            maxhmmpf=MAX_STATES,
             hmm=native_path(f"{english}/en-us"),
             dict=native_path(dictionary or f"{english}/cmudict-en-us.dict"),
+            **options,
         )
     except (ImportError, RuntimeError, ValueError) as error:
         raise incomplete(error) from error

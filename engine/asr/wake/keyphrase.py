@@ -12,15 +12,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.english import incomplete
-from engine.asr.sphinx.searches import SLICE, failure, sixteen_bit
+from engine.asr.sphinx.searches import SLICE, failure, new_sphinx, sixteen_bit
 from engine.audio.base import Pcm
-from engine.machine import native_path
 
 # Odds against all other phones: one factor per phrase and one per phone. With the phone factor
 # alone, two words of a long phrase made up for a missing third.
@@ -53,9 +51,18 @@ class Keyphrase:
         the search beam. ModelError if pocketsphinx or its model is missing.
         """
         self._phones = len(" ".join(sounds[word] for word in phrase.split()).split())
-        self._sphinx = _new_sphinx(
-            phrase, sounds, slack * PHRASE_ODDS * PHONE_ODDS**self._phones, beam
-        )
+        odds = slack * PHRASE_ODDS * PHONE_ODDS**self._phones
+        with tempfile.TemporaryDirectory() as folder:
+            dictionary = Path(folder, "phrase.dict")
+            lines = [f"{word} {phones}\n" for word, phones in sorted(sounds.items())]
+            dictionary.write_text("".join(lines), encoding="ascii")
+            options = {"kws_threshold": odds, "beam": beam, "ds": DOWNSAMPLING}
+            self._sphinx = new_sphinx(dictionary, **options)
+        try:
+            self._sphinx.add_keyphrase(NAME, phrase)
+            self._sphinx.activate_search(NAME)
+        except (RuntimeError, ValueError) as error:
+            raise incomplete(error) from error
         self._usual_mean = str(self._sphinx.get_cmn())
         self._open = False
         self._samples = 0  # of this utterance
@@ -81,9 +88,8 @@ class Keyphrase:
         if place is None or place == self._judged:
             return None
         self._judged = place
-        if not self._after_a_pause(place):
-            return None
-        return max(0, self._samples - place.end * FRAME)
+        after = self._after_a_pause(place)
+        return max(0, self._samples - place.end * FRAME) if after else None
 
     def reset(self) -> None:
         self._rest = np.zeros(0, np.float32)
@@ -127,27 +133,3 @@ class Keyphrase:
         run = np.convolve(quiet, np.ones(PAUSE, np.int64), "valid")  # by its first frame
         first, last = end - SLOWEST * self._phones, end - QUICKEST * self._phones
         return PAUSE in run[max(0, first - PAUSE) : max(0, last - PAUSE) + 1]
-
-
-def _new_sphinx(phrase: str, sounds: Mapping[str, str], odds: float, beam: float) -> Any:
-    try:
-        import pocketsphinx
-
-        with tempfile.TemporaryDirectory() as folder:
-            dictionary = Path(folder, "phrase.dict")
-            lines = [f"{word} {phones}" for word, phones in sorted(sounds.items())]
-            dictionary.write_text("\n".join(lines) + "\n", encoding="ascii")
-            sphinx = pocketsphinx.Decoder(
-                lm=None,
-                hmm=native_path(pocketsphinx.get_model_path("en-us/en-us")),
-                dict=native_path(dictionary),
-                loglevel="FATAL",
-                kws_threshold=odds,
-                beam=beam,
-                ds=DOWNSAMPLING,
-            )
-        sphinx.add_keyphrase(NAME, phrase)
-        sphinx.activate_search(NAME)
-    except (ImportError, RuntimeError, ValueError) as error:
-        raise incomplete(error) from error
-    return sphinx

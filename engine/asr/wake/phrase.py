@@ -1,14 +1,38 @@
-"""Check whether a wake phrase is long enough to be distinct, and rare in ordinary talk.
+"""Check whether a wake phrase is long enough to be distinct, and rare in ordinary talk; pronounce
+its words, also those outside the dictionary.
 
-Suggestions pass the same checks.
+Suggestions pass the same checks. Invariant: every phone is one of the acoustic model's 39 (CMU
+set).
 """
 
-import re
+# ruff: noqa: RUF001 IPA letters look like others on purpose
 
-from engine.asr.sphinx.english import log_chance
-from engine.asr.wake.sounds import Sounds, sounds, syllables
+import re
+from collections.abc import Sequence
+
+from engine.asr.sphinx.english import in_pieces, log_chance, pronunciations
 from engine.errors import InvalidInput
+from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
+
+Sounds = dict[str, str]
+"""Words to phones, separated by spaces."""
+
+# Symbols of the phonemizer's American English. Longer ones have priority.
+_CMU = {
+    "tʃ": "CH", "dʒ": "JH", "aɪ": "AY", "aʊ": "AW", "eɪ": "EY", "oʊ": "OW", "ɔɪ": "OY",
+    "əl": "AH L", "ɔːɹ": "AO R", "oːɹ": "AO R", "ɑːɹ": "AA R", "ɪɹ": "IH R", "ɛɹ": "EH R",
+    "ʊɹ": "UH R", "ɜː": "ER", "ɚ": "ER", "iː": "IY", "uː": "UW", "ɑː": "AA", "ɔː": "AO",
+    "oː": "AO", "i": "IY", "u": "UW", "a": "AA", "ɑ": "AA", "ɔ": "AO", "ɐ": "AH", "ə": "AH",
+    "ʌ": "AH", "ɪ": "IH", "ᵻ": "IH", "ɛ": "EH", "e": "EH", "æ": "AE", "ʊ": "UH", "o": "OW",
+    "ɒ": "AA", "p": "P", "b": "B", "t": "T", "d": "D", "k": "K", "ɡ": "G", "f": "F", "v": "V",
+    "θ": "TH", "ð": "DH", "s": "S", "z": "Z", "ʃ": "SH", "ʒ": "ZH", "h": "HH", "m": "M",
+    "n": "N", "ŋ": "NG", "l": "L", "ɹ": "R", "r": "R", "ɾ": "T", "j": "Y", "w": "W", "x": "K",
+    "ɬ": "L",
+}  # fmt: skip
+VOWELS = frozenset(
+    ("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW")
+)
 
 LEAST_SYLLABLES = 3
 LEAST_PHONES = 6
@@ -20,6 +44,24 @@ COMMON = -16.0
 CALLS = ("hey", "hello", "okay")
 USUAL = "hey rubato"
 _WORDS = re.compile(r"[a-z]+(?:'[a-z]+)*(?: [a-z]+(?:'[a-z]+)*)*")
+
+
+def sounds(words: Sequence[str]) -> Sounds:
+    """Return the pronunciations of lower-case words from the dictionary, otherwise from the
+    phonemizer. A silent word has no phones. ModelError if either is missing.
+    """
+    known = pronunciations(words)
+    unknown = [word for word in words if word not in known]
+    espeak = Espeak() if unknown else None
+    for word in unknown:
+        assert espeak is not None
+        groups = espeak.groups(word)
+        known[word] = in_pieces("".join(phone for group in groups for phone in group), _CMU)
+    return known
+
+
+def syllables(phones: str) -> int:
+    return sum(phone in VOWELS for phone in phones.split())
 
 
 def normal(phrase: str) -> str:
@@ -46,15 +88,14 @@ def examine(phrase: str) -> Sounds:
             ),
             phrase=phrase,
         )
-    found = sounds(words)
-    fault = _fault(phrase, found)
-    if fault:
+    if fault := _fault(phrase):
         raise InvalidInput(fault, hint="Try “{phrase}”.", phrase=_suggestion(phrase))
-    return found
+    return sounds(words)
 
 
-def _fault(phrase: str, found: Sounds) -> str:
+def _fault(phrase: str) -> str:
     """Return why a phrase is not suitable; empty if it is."""
+    found = sounds(phrase.split())
     spoken = " ".join(found[word] for word in phrase.split())
     length = syllables(spoken)
     if length < LEAST_SYLLABLES or len(spoken.split()) < LEAST_PHONES:
@@ -80,6 +121,6 @@ def _suggestion(phrase: str) -> str:
         for call in CALLS:
             longer = f"{call} {phrase}"
             fits = len(longer) <= MOST_LETTERS
-            if fits and not _fault(longer, sounds(longer.split())):
+            if fits and not _fault(longer):
                 return longer
     return USUAL

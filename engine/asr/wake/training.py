@@ -15,8 +15,7 @@ import soxr
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.english import common_words
-from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
-from engine.asr.wake.trained_spotter import Head, Weights
+from engine.asr.wake.spotter import HOP, HOPS, WIDTH, Embedding, Head, Weights, Windows
 from engine.audio.base import Pcm
 
 Say = Callable[[str, float], Pcm]
@@ -131,9 +130,8 @@ def _noise(count: int, draw: random.Random) -> Pcm:
     """Return steady noise that falls 3 to 6 dB per octave as in rooms; rms 1."""
     numbers = np.random.default_rng(draw.getrandbits(32))
     spectrum = np.fft.rfft(numbers.normal(size=count))
-    spectrum /= np.maximum(np.arange(len(spectrum)), count * 100 / SAMPLE_RATE) ** draw.uniform(
-        0.5, 1
-    )
+    bins = np.maximum(np.arange(len(spectrum)), count * 100 / SAMPLE_RATE)
+    spectrum /= bins ** draw.uniform(0.5, 1)
     noise = np.fft.irfft(spectrum, count)
     return (noise / np.std(noise)).astype(np.float32)
 
@@ -174,19 +172,12 @@ def _train(heard: _TrainingWindows) -> Head:
                 network.eval()
                 with torch.no_grad():
                     scores = torch.cat(
-                        [network(windows(part))[:, 0] for part in torch.split(other, PART)]
+                        [network(windows(x))[:, 0] for x in torch.split(other, PART)]
                     )
                     hard = other[scores.argsort(descending=True)[:HARDEST]]
                 network.train()
-            batch = windows(
-                torch.cat(
-                    (
-                        said[torch.randint(len(said), (CALLS,))],
-                        other[pick(len(other))],
-                        hard[pick(len(hard))],
-                    )
-                )
-            )
+            calls = said[torch.randint(len(said), (CALLS,))]
+            batch = windows(torch.cat((calls, other[pick(len(other))], hard[pick(len(hard))])))
             wanted = (torch.arange(len(batch)) < CALLS).float()
             scores = network(batch + 0.1 * torch.randn_like(batch))[:, 0]
             loss = torch.nn.functional.binary_cross_entropy_with_logits(scores, wanted)

@@ -10,28 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any
 
 _STOP_AT_END = re.compile(r"(?<!\b[A-Z])(?<!\b[DMS][rst])(?<!\bMrs)(?:[.\u2026]+|-)$")
 _CAPITAL = re.compile(r"(?!I\b)[A-Z][a-z]*\b(?!['\u2019]?[A-Z])|A\b")  # not "I" or "NASA"
-
-
-class Segment(Protocol):
-    """A piece of text with its figures from faster-whisper."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def avg_logprob(self) -> float:
-        """Mean natural logarithm of the token probabilities."""
-        ...
-
-    @property
-    def no_speech_prob(self) -> float: ...
-    @property
-    def compression_ratio(self) -> float:
-        """Length over compressed length: high for repetitive text."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,20 +39,20 @@ class Belief:
     goes_on: bool = False  # the audio was cut inside a sentence
 
 
-def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Belief:
-    """Join the segments that pass, for audio with `speech_s` seconds of speech. A rejected segment
-    counts as confidence 0 in the mean over letters.
+def believe(segments: Iterable[Any], *, speech_s: float, gates: Gates) -> Belief:
+    """Join the segments of faster-whisper that pass, for audio with `speech_s` seconds of speech. A
+    rejected segment counts as confidence 0 in the mean over letters.
     """
     credible: list[str] = []
     letters, sure = 0, 0.0
     for segment in segments:
-        text = segment.text.strip()
+        text, likely = segment.text.strip(), segment.avg_logprob  # natural, a mean over the tokens
         letters += len(text)
-        if text and _passes(segment, gates):
+        silent = segment.no_speech_prob > gates.no_speech and likely < gates.silent_logprob
+        repeats = segment.compression_ratio > gates.compression
+        if text and likely >= gates.logprob and not silent and not repeats:
             credible.append(text)
-            sure += (
-                len(text) * math.exp(min(0.0, segment.avg_logprob)) * (1.0 - segment.no_speech_prob)
-            )
+            sure += len(text) * math.exp(min(0.0, likely)) * (1.0 - segment.no_speech_prob)
     text = " ".join(credible)
     if not text or len(text) > gates.letters_free + gates.letters_per_second * speech_s:
         return Belief("", 0.0)
@@ -89,24 +71,11 @@ def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
     language = credible[-1].language
     text = credible[0].text
     for before, after in pairwise(credible):
-        text = (
-            _continued(text, after.text, lowers=lowers)
-            if before.goes_on
-            else f"{text} {after.text}"
-        )
+        rest = after.text
+        if before.goes_on:  # Whisper ends every piece with a full stop, begins it with a capital
+            begun, rest = _STOP_AT_END.sub("", text), rest.lstrip(".\u2026 ")
+            if begun != text and lowers and _CAPITAL.match(rest):
+                rest = rest[0].lower() + rest[1:]
+            text = begun
+        text = f"{text} {rest}"
     return Belief(text, sure / letters, language)
-
-
-def _continued(text: str, rest: str, *, lowers: bool) -> str:
-    """Join a sentence: Whisper ends every piece with a full stop and begins it with a capital."""
-    begun, rest = _STOP_AT_END.sub("", text), rest.lstrip(".\u2026 ")
-    if begun != text and lowers and _CAPITAL.match(rest):
-        rest = rest[0].lower() + rest[1:]
-    return f"{begun} {rest}"
-
-
-def _passes(segment: Segment, gates: Gates) -> bool:
-    silent = segment.no_speech_prob > gates.no_speech
-    if silent and segment.avg_logprob < gates.silent_logprob:
-        return False
-    return segment.avg_logprob >= gates.logprob and segment.compression_ratio <= gates.compression

@@ -23,7 +23,6 @@ _log = logging.getLogger(__name__)
 
 REQUIRED = ("model.bin", "config.json", "tokenizer.json")  # without the last, it asks the network
 VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
-FOREIGN_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # a model that is not converted yet
 DETECT = ("", "auto")  # settings that let the model detect the language
 # first supported wins: small types leave memory for the voice
 GPU_TYPES = ("int8_float16", "float16", "int8")
@@ -58,18 +57,24 @@ def load_model(folder: str, language: str) -> LoadedWhisper:
 
     notes: list[str] = []
     model = _on_gpu(path, notes) if ctranslate2.get_cuda_device_count() > 0 else None
-    if model is None:
-        model = _on_cpu(path)
-    _check_mels(model, path)
-    return LoadedWhisper(
-        model, _checked_language(model, language, path), _detail(model, path.name, notes)
-    )
+    try:
+        model = model or _load(path, "cpu", CPU_TYPES)
+    except Exception as error:  # the readers of four file formats have no common error class
+        raise ModelError(
+            "The Whisper model in {path} does not load: {error}",
+            hint=HINT_AGAIN,
+            path=path,
+            error=str(error).splitlines()[0],
+        ) from error
+    device = "GPU" if model.model.device == "cuda" else "CPU"
+    kind = "multilingual" if model.model.is_multilingual else "English"
+    what = f"{path.name}: {kind} model on {device}, {model.model.compute_type}"
+    return LoadedWhisper(model, _checked_language(model, language), "; ".join([what, *notes]))
 
 
-def in_language(loaded: LoadedWhisper, language: str, folder: str) -> LoadedWhisper:
+def in_language(loaded: LoadedWhisper, language: str) -> LoadedWhisper:
     """Return the same model for another language. ModelError if the model does not support it."""
-    path = Path(folder).expanduser()
-    return replace(loaded, language=_checked_language(loaded.model, language, path))
+    return replace(loaded, language=_checked_language(loaded.model, language))
 
 
 def checked_folder(folder: str) -> Path:
@@ -77,41 +82,18 @@ def checked_folder(folder: str) -> Path:
     if not folder.strip():
         raise ModelError("No folder is chosen for the Whisper model.", hint=HINT_FOLDER)
     path = Path(folder).expanduser()
-    if path.is_file():
-        raise ModelError(
-            "The Whisper model {path} is a file, not a folder.", hint=HINT_FOLDER, path=path
-        )
-    if not path.is_dir():
-        raise ModelError(
-            "The Whisper model folder {path} does not exist.", hint=HINT_FOLDER, path=path
-        )
-    missing = [name for name in REQUIRED if _empty(path / name)]
-    if all(_empty(path / name) for name in VOCABULARIES):
+    full = {file.name for file in path.glob("*") if file.is_file() and file.stat().st_size}
+    missing = [name for name in REQUIRED if name not in full]
+    if not full.intersection(VOCABULARIES):
         missing.append(VOCABULARIES[0])
-    if not missing:
-        return path
-    foreign = [name for name in FOREIGN_WEIGHTS if (path / name).exists()]
-    if "model.bin" in missing and foreign:
+    if missing:
         raise ModelError(
-            "The folder {path} holds {file}, not a model converted for CTranslate2.",
-            hint="Convert it with: {command}",
+            "The Whisper model in {path} lacks {files}.",
+            hint=HINT_FOLDER if "model.bin" in missing else HINT_AGAIN,
             path=path,
-            file=foreign[0],
-            command="ct2-transformers-converter --model FOLDER --output_dir NEW --copy_files "
-            "tokenizer.json preprocessor_config.json --quantization int8",
+            files=", ".join(missing),
         )
-    if len(missing) > len(REQUIRED):
-        raise ModelError("The folder {path} holds no Whisper model.", hint=HINT_FOLDER, path=path)
-    raise ModelError(
-        "The Whisper model in {path} lacks {files}.",
-        hint=HINT_AGAIN,
-        path=path,
-        files=", ".join(missing),
-    )
-
-
-def _empty(file: Path) -> bool:
-    return not file.is_file() or file.stat().st_size == 0
+    return path
 
 
 def _on_gpu(path: Path, notes: list[str]) -> Any:
@@ -125,18 +107,6 @@ def _on_gpu(path: Path, notes: list[str]) -> Any:
         notes.append(f"the GPU could not be used: {str(error).splitlines()[0]}")
         return None
     return model
-
-
-def _on_cpu(path: Path) -> Any:
-    try:
-        return _load(path, "cpu", CPU_TYPES)
-    except Exception as error:  # the readers of four file formats have no common error class
-        raise ModelError(
-            "The Whisper model in {path} does not load: {error}",
-            hint=HINT_AGAIN,
-            path=path,
-            error=str(error).splitlines()[0],
-        ) from error
 
 
 def _load(path: Path, device: str, wanted: tuple[str, ...]) -> Any:
@@ -153,6 +123,8 @@ def _load(path: Path, device: str, wanted: tuple[str, ...]) -> Any:
         num_workers=1,
         local_files_only=True,
     )
+    if len(model.feature_extractor.mel_filters) != model.model.n_mels:
+        raise ValueError("preprocessor_config.json belongs to another model")
     model.encode = partial(_encode, model.encode)
     return model
 
@@ -175,41 +147,13 @@ def _encode(encode: Callable[[Any], Any], features: Any) -> Any:
     return encode(features[..., :window])
 
 
-def _check_mels(model: Any, path: Path) -> None:
-    bins = int(model.model.n_mels)
-    filters = len(model.feature_extractor.mel_filters)
-    if filters != bins:
-        raise ModelError(
-            "The Whisper model in {path} needs {wanted} mel bands, its "
-            "preprocessor_config.json gives {given}.",
-            hint="Copy preprocessor_config.json from the original model into the folder.",
-            path=path,
-            wanted=bins,
-            given=filters,
-        )
-
-
-def _checked_language(model: Any, language: str, path: Path) -> str | None:
+def _checked_language(model: Any, language: str) -> str | None:
     if language in DETECT:
         return None
-    languages = [str(code) for code in model.supported_languages]
-    if language in languages:
+    if language in model.supported_languages:
         return language
-    if languages == ["en"]:
-        raise ModelError(
-            "The Whisper model in {path} understands English only, not '{language}'.",
-            hint="Choose a multilingual model (its name does not end in .en), or English.",
-            path=path,
-            language=language,
-        )
     raise ModelError(
         "Whisper does not support the language '{language}'.",
         hint="Use a code such as en, de or fr, or 'auto' to let the model decide.",
         language=language,
     )
-
-
-def _detail(model: Any, name: str, notes: list[str]) -> str:
-    device = "GPU" if model.model.device == "cuda" else "CPU"
-    kind = "English" if not model.model.is_multilingual else "multilingual"
-    return "; ".join([f"{name}: {kind} model on {device}, {model.model.compute_type}", *notes])

@@ -75,38 +75,30 @@ class WhisperRecogniser:
         """Return the decoder with the names in force; a new list is prepared, in a second or two
         for a thousand names.
         """
-        decoder = replace(self._decoder, names=self._names())
-        decoder.corrected(Belief("", 0.0))
-        return decoder
+        self._decoder.names = self._names()
+        self._decoder.corrected(Belief("", 0.0))
+        return self._decoder
 
     def adjust(self, settings: RecogniserSettings) -> None:
-        """Decode in the settings' language from the next Recognition. ModelError if the model does
-        not support it.
-        """
-        loaded = in_language(self._decoder.loaded, settings.language, settings.model)
+        """Change the language for the next Recognition. ModelError if it is not supported."""
+        loaded = in_language(self._decoder.loaded, settings.language)
         self._decoder = replace(self._decoder, loaded=loaded)
 
     def close(self) -> None:
         """Free the model's memory; no Recognition may be used afterwards."""
-        self._decoder.unload()
+        self._decoder.loaded.model.model.unload_model()
 
 
-class _LastLanguage:
-    """The language that was detected last in more than a few words, at first the system's."""
-
-    def __init__(self) -> None:
-        self.code = of_system()
-
-
-@dataclass(frozen=True)
+@dataclass
 class _Decoder:
-    """The model, the user's language and the gates: samples in, accepted text out. `last`: for
-    utterances that are too short for a detection. `names`: those of the person.
+    """The model, the user's language and the gates: samples in, accepted text out. `last`: the
+    language that was detected last in more than a few words, at first the system's, for utterances
+    that are too short for a detection. `names`: those of the person.
     """
 
     loaded: LoadedWhisper
     gates: Gates
-    last: _LastLanguage = field(default_factory=_LastLanguage)
+    last: str = field(default_factory=of_system)
     names: Names = ()
     correction: NameCorrection = field(default_factory=NameCorrection)
 
@@ -124,22 +116,20 @@ class _Decoder:
         language = self.loaded.language or belief.language or ENGLISH
         return replace(belief, text=self.correction.corrected(belief.text, self.names, language))
 
-    def unload(self) -> None:
-        self.loaded.model.model.unload_model()
-
     def _segments(self, pcm: Pcm, beams: int) -> tuple[list[Any], str]:
         """Transcribe samples; return the segments, and the language if the model detected it."""
         try:
             if self.loaded.language:
                 return list(self._transcribe(pcm, beams, self.loaded.language)[0]), ""
-            if len(pcm) < SHORT_S * SAMPLE_RATE and self.last.code in self._languages:
-                return list(self._transcribe(pcm, beams, self.last.code)[0]), self.last.code
+            known = self.loaded.model.supported_languages
+            if len(pcm) < SHORT_S * SAMPLE_RATE and self.last in known:
+                return list(self._transcribe(pcm, beams, self.last)[0]), self.last
             segments, info = self._transcribe(pcm, beams, None)
             language = _detected(info)
             if language != info.language:  # nothing was decoded yet: `segments` is lazy
                 segments, _ = self._transcribe(pcm, beams, language)
             else:
-                self.last.code = language
+                self.last = language
             return list(segments), language
         except (RuntimeError, ValueError) as error:
             raise RecogniserError(
@@ -147,10 +137,6 @@ class _Decoder:
                 hint="Say it again; if it keeps failing, choose a smaller model or the CPU.",
                 error=error,
             ) from error
-
-    @property
-    def _languages(self) -> tuple[str, ...]:
-        return tuple(self.loaded.model.supported_languages)
 
     def _transcribe(self, pcm: Pcm, beams: int, language: str | None) -> Any:
         return self.loaded.model.transcribe(
@@ -183,15 +169,15 @@ def _detected(info: Any) -> str:
 class WhisperRecognition:
     """One utterance: the audio not yet decoded finally, and the text of the finished pieces."""
 
+    _partial: str
+    _fresh: int  # samples since the text so far was decoded
+    _due: int  # fresh samples that trigger the next decoding
+
     def __init__(self, decoder: _Decoder, vad: Vad, clock: Clock) -> None:
         self._decoder = decoder
         self._vad = vad
         self._clock = clock
-        self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
-        self._settled: list[Belief] = []
-        self._partial = ""
-        self._fresh = 0  # samples since the text so far was decoded
-        self._due = PARTIAL_SAMPLES  # fresh samples that trigger the next decoding
+        self.close()
 
     def push(self, pcm: Pcm) -> None:
         """Append samples [S]; decodes only if the utterance exceeds Whisper's window."""
@@ -240,7 +226,7 @@ class WhisperRecognition:
     def close(self) -> None:
         """Discard the utterance; the next samples begin a new one."""
         self._audio = UtteranceAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
-        self._settled = []
+        self._settled: list[Belief] = []
         self._partial = ""
         self._fresh = 0
         self._due = PARTIAL_SAMPLES

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from engine.audio.clips import decode
 from engine.audio.clips.decode import Fault
 from engine.audio.pcm import SILENCE_DB, Pcm, level_db
 from engine.errors import UnreadableClip
-from engine.translatable import Translatable
+from engine.translatable import Translatable, mark
 
 _FORMATS_HINT = Translatable("Use a WAV, FLAC, OGG, Opus, MP3 or M4A file.")
 LONGEST_S = 30.0  # time limit for decoding; ten minutes of MP3 take 2 s of a slow core
@@ -44,17 +44,35 @@ _NOISE_PERCENTILE = 10
 _SPEECH_PERCENTILE = 90
 POOR_SNR_DB = 20.0  # below that, a voice made from the clip is noisy
 _HOPELESS_SNR_DB = 6.0
+# Messages and hints for the exit status of the decoder.
+_UNREADABLE: Final[dict[int, str]] = {
+    Fault.NOT_SOUND: mark("The file '{name}' is not sound that can be read."),
+    Fault.NO_TRACK: mark("The file '{name}' has no sound track."),
+    Fault.HEADER: mark("The file '{name}' claims {channels} channels at {rate} Hz."),
+    Fault.NOT_NUMBERS: mark(
+        "The file '{name}' contains values that are not sound (NaN or infinity)."
+    ),
+    Fault.DAMAGED: mark("The file '{name}' is damaged."),
+}
+_REMEDIES: Final[dict[int, str]] = {
+    Fault.NOT_SOUND: _FORMATS_HINT,
+    Fault.NO_TRACK: _FORMATS_HINT,
+    Fault.HEADER: mark("It is probably damaged; export it again."),
+    Fault.NOT_NUMBERS: mark("Export it again from the program that made it."),
+    Fault.DAMAGED: mark("Export it again, or choose another file."),
+}
 
 
 @dataclass(frozen=True)
 class Clip:
     """Samples of a file at its own rate (Hz). `file_s` is the length in the file's header, in
-    seconds; None if the header has none.
+    seconds; None if the header has none. `coarse`: the file has few bits per sample.
     """
 
     pcm: Pcm
     sample_rate: int
     file_s: float | None = None
+    coarse: bool = False
 
     @property
     def seconds(self) -> float:
@@ -63,9 +81,8 @@ class Clip:
     @property
     def digest(self) -> str:
         """SHA-256 of the samples."""
-        return hashlib.sha256(
-            np.ascontiguousarray(self.pcm, dtype=np.float32).tobytes()
-        ).hexdigest()
+        samples = np.ascontiguousarray(self.pcm, dtype=np.float32)
+        return hashlib.sha256(samples.tobytes()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -88,14 +105,6 @@ class ClipReport:
     better: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class _Decoded:
-    """Result of the child process for one file."""
-
-    clip: Clip
-    coarse: bool
-
-
 def read_clip(
     path: Path,
     *,
@@ -103,10 +112,8 @@ def read_clip(
     start_s: float = 0.0,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Clip:
-    """Read at most `max_seconds` of a file from `start_s`, all channels mixed to one.
-    UnreadableClip, Cancelled.
-    """
-    return _decode(path, (start_s, max_seconds), cancelled).clip
+    """Read `max_seconds` of a file at most, all channels mixed. UnreadableClip, Cancelled."""
+    return _decode(path, (start_s, max_seconds), cancelled)
 
 
 def inspect(
@@ -120,26 +127,22 @@ def inspect(
     no samples; Cancelled soon after `cancelled` returns True.
     """
     part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
-    decoded = _decode(path, part, cancelled)
-    clip = decoded.clip
+    clip = _decode(path, part, cancelled)
     length_s = None if seconds is not None or clip.file_s is None else clip.file_s - start_s
     seconds = clip.seconds if length_s is None else max(length_s, clip.seconds)
-    report = judge(clip, seconds, coarse=decoded.coarse)
-    if decoded.coarse or not report.advice:
+    report = judge(clip, seconds)
+    if clip.coarse or not report.advice:
         return report
     return replace(report, better=better_part(clip, start_s, fault=not report.usable))
 
 
-def judge(clip: Clip, seconds: float | None = None, *, coarse: bool = False) -> ClipReport:
-    """Check samples as a prompt. `seconds`: length of the complete recording; `coarse`: its file
-    has few bits per sample.
-    """
+def judge(clip: Clip, seconds: float | None = None) -> ClipReport:
+    """Check samples as a prompt. `seconds`: length of the complete recording."""
     seconds = clip.seconds if seconds is None else seconds
-    level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
-    noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
-    stands_out_db = snr_db(clip)
+    level, stands_out_db = level_db(clip.pcm), snr_db(clip)
+    noise_db = float(np.percentile(_frame_levels_db(clip), _NOISE_PERCENTILE))
     clipped = float(np.mean(np.abs(clip.pcm) >= _CLIPPING))
-    fault = _fault(seconds, level, stands_out_db, coarse=coarse)
+    fault = _fault(seconds, level, stands_out_db, coarse=clip.coarse)
     advice = fault or _advice(seconds, stands_out_db, clipped)
     return ClipReport(seconds, level, noise_db, clipped, usable=not fault, advice=advice)
 
@@ -150,22 +153,15 @@ def better_part(clip: Clip, start_s: float, *, fault: bool) -> tuple[float, floa
     """
     window = int(_BEST_S * clip.sample_rate)
     hop = int(_HOP_S * clip.sample_rate)
-    starts = range(0, max(0, len(clip.pcm) - window) + 1, hop)
-    parts = [(start, Clip(clip.pcm[start : start + window], clip.sample_rate)) for start in starts]
-    good = [(start, snr_db(part)) for start, part in parts if _is_better(part, fault=fault)]
+    good = {}
+    for start in range(0, max(0, len(clip.pcm) - window) + 1, hop):
+        part = Clip(clip.pcm[start : start + window], clip.sample_rate)
+        report = judge(part)
+        if part.seconds >= _BEST_S and report.usable and (fault or not report.advice):
+            good[start] = snr_db(part)
     if not good:
         return None
-    best = max(good, key=lambda pair: pair[1])[0]
-    return round(start_s + best / clip.sample_rate, 1), _BEST_S
-
-
-def _is_better(part: Clip, *, fault: bool) -> bool:
-    """Return whether a part has no fault and, unless the complete clip has one, needs no advice."""
-    level, stands_out_db = level_db(part.pcm), snr_db(part)
-    clipped = float(np.mean(np.abs(part.pcm) >= _CLIPPING))
-    if part.seconds < _BEST_S or _fault(part.seconds, level, stands_out_db, coarse=False):
-        return False
-    return fault or not _advice(part.seconds, stands_out_db, clipped)
+    return round(start_s + max(good, key=good.__getitem__) / clip.sample_rate, 1), _BEST_S
 
 
 def printable(name: str) -> str:
@@ -177,8 +173,8 @@ def snr_db(clip: Clip) -> float:
     """Return how far speech stands above pauses: the loudest tenth of 20 ms frames over the
     quietest. With steady noise that is 5 to 6 dB more than speech over noise (measured).
     """
-    frames_db = _frame_levels_db(clip)
-    quiet, loud = np.percentile(frames_db, (_NOISE_PERCENTILE, _SPEECH_PERCENTILE))
+    ends = (_NOISE_PERCENTILE, _SPEECH_PERCENTILE)
+    quiet, loud = np.percentile(_frame_levels_db(clip), ends)
     return float(loud - quiet)
 
 
@@ -234,34 +230,20 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
     return levels
 
 
-def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> _Decoded:
+def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> Clip:
     """Decode a `part` of a file: its start and length in seconds."""
-    _check_is_file(path)
+    check_is_file(path)
+    arguments = (str(part[1]), str(part[0]))
     try:
         with path.open("rb") as file, tempfile.TemporaryFile() as samples:
-            status = _run(path, file, samples, part, cancelled)
+            streams = (file, samples)
+            status = sandbox.run(
+                decode.__file__, arguments, streams, seconds=LONGEST_S, cancelled=cancelled
+            )
             samples.seek(0)
             return _read(path, samples, part[1], status)
     except OSError as error:  # no permission to read it, no space for the samples
         raise _open_error(path, error) from error
-
-
-def _run(
-    path: Path,
-    file: IO[bytes],
-    samples: IO[bytes],
-    part: tuple[float, float],
-    cancelled: Callable[[], bool],
-) -> int:
-    """Run the child; return its exit status."""
-    try:
-        return sandbox.run(
-            decode.__file__,
-            (str(part[1]), str(part[0])),
-            (file, samples),
-            seconds=LONGEST_S,
-            cancelled=cancelled,
-        )
     except sandbox.TookTooLong as error:
         raise UnreadableClip(
             "The file '{name}' takes too long to read.",
@@ -270,12 +252,19 @@ def _run(
         ) from error
 
 
-def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _Decoded:
+def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> Clip:
     """Return the child's samples, or raise the fault of its exit status."""
     line = samples.readline(1_000)
     header = json.loads(line) if line.endswith(b"\n") else {}
     if status:
-        raise _unreadable(path.name, status, header)
+        fault = status if status in _UNREADABLE else Fault.DAMAGED  # or it crashed the child
+        raise UnreadableClip(
+            _UNREADABLE[fault],
+            hint=_REMEDIES[fault],
+            name=path.name,
+            channels=header.get("channels"),
+            rate=header.get("sample_rate"),
+        )
     sample_rate = int(header["sample_rate"])
     most = max(1, int(max_seconds * sample_rate))
     pcm: Pcm = np.frombuffer(samples.read((most + 1) * 4), dtype=np.float32)
@@ -283,8 +272,7 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _D
         raise UnreadableClip(
             "The file '{name}' contains no sound.", hint=_FORMATS_HINT, name=path.name
         )
-    clip = Clip(_normalise(pcm[:most]), sample_rate, header["seconds"])
-    return _Decoded(clip, header["coarse"])
+    return Clip(_normalise(pcm[:most]), sample_rate, header["seconds"], header["coarse"])
 
 
 def _normalise(pcm: Pcm) -> Pcm:
@@ -299,39 +287,8 @@ def _normalise(pcm: Pcm) -> Pcm:
     return centred
 
 
-def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableClip:
-    match status:
-        case Fault.NOT_SOUND:
-            return UnreadableClip(
-                "The file '{name}' is not sound that can be read.", hint=_FORMATS_HINT, name=name
-            )
-        case Fault.NO_TRACK:
-            return UnreadableClip(
-                "The file '{name}' has no sound track.", hint=_FORMATS_HINT, name=name
-            )
-        case Fault.HEADER:
-            return UnreadableClip(
-                "The file '{name}' claims {channels} channels at {rate} Hz.",
-                hint="It is probably damaged; export it again.",
-                name=name,
-                channels=header["channels"],
-                rate=header["sample_rate"],
-            )
-        case Fault.NOT_NUMBERS:
-            return UnreadableClip(
-                "The file '{name}' contains values that are not sound (NaN or infinity).",
-                hint="Export it again from the program that made it.",
-                name=name,
-            )
-        case _:  # damaged, or it crashed the child
-            return UnreadableClip(
-                "The file '{name}' is damaged.",
-                hint="Export it again, or choose another file.",
-                name=name,
-            )
-
-
-def _check_is_file(path: Path) -> None:
+def check_is_file(path: Path) -> None:
+    """Raise UnreadableClip unless the path is a regular file with content."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
@@ -341,7 +298,7 @@ def _check_is_file(path: Path) -> None:
             "'{name}' is a folder."
             if stat.S_ISDIR(status.st_mode)
             else "'{name}' is not a regular file.",
-            hint="Choose a single audio file.",
+            hint="Choose another file.",
             name=path.name,
         )
     if status.st_size == 0:

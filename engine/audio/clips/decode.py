@@ -33,7 +33,6 @@ _CONTAINERS = (
 )
 _LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside: a broken header
 _MOST_CHANNELS = 32
-_BLOCK_SAMPLES = 1 << 18
 _COARSE = ("PCM_U8", "PCM_S8")
 _BURIED = 0.1  # of the power of the loudest channel: with less, the mixture has lost it
 
@@ -82,8 +81,7 @@ class BoundedFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return True
+    seekable = readable
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,11 @@ class Mixture:
 def decode(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float = 0.0) -> None:
     """Decode as described in the module's docstring. FaultError."""
     with _opened(file) as source:
-        _write_header(out, source)
+        rate, channels = source.sample_rate, source.channels
+        header = {"sample_rate": rate, "channels": channels, "seconds": source.seconds}
+        out.write(json.dumps({**header, "coarse": source.coarse}).encode() + b"\n")
+        if not (_LOWEST_RATE <= rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
+            raise FaultError(Fault.HEADER)
         first, count = (int(each * source.sample_rate) for each in (start_s, seconds))
         mixture = mix(source.blocks, first, max(1, count) + 1)
     if mixture.instead is not None:
@@ -176,15 +178,6 @@ def _blocks(container: Any) -> Iterator[Block]:
                 yield samples.T.astype(np.float32, copy=False)
     except (av.FFmpegError, UnicodeError, ValueError, OSError) as error:
         raise FaultError(Fault.DAMAGED) from error
-
-
-def _write_header(out: BinaryIO, source: Source) -> None:
-    """Write the line of JSON."""
-    rate, channels = source.sample_rate, source.channels
-    header = {"sample_rate": rate, "channels": channels, "seconds": source.seconds}
-    out.write(json.dumps({**header, "coarse": source.coarse}).encode() + b"\n")
-    if not (_LOWEST_RATE <= rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
-        raise FaultError(Fault.HEADER)
 
 
 def main() -> int:

@@ -14,9 +14,8 @@ import numpy as np
 
 from engine.audio.base import HISTORY_S
 from engine.audio.clips.clip import Clip, printable, read_clip
-from engine.audio.clips.wave_file import WaveFile
-from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape, TapedLoudspeaker
+from engine.audio.clips.recording import WaveFile
+from engine.audio.devices.tape import Ring, Tape
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
 
@@ -31,8 +30,7 @@ Clock = Callable[[], float]  # seconds since some moment; never goes back
 class FileMicrophone:
     """See Microphone: plays a file, or samples in memory, once, then `tail_s` of silence.
 
-    Time starts at the first read(), so nothing is spoken while models load. UnreadableClip if the
-    file cannot be read.
+    Time starts at the first read(), so nothing is spoken while models load. Raises UnreadableClip.
     """
 
     joins_midway = False
@@ -43,8 +41,8 @@ class FileMicrophone:
         clip = source
         if isinstance(clip, Path):
             clip = read_clip(clip, max_seconds=_LONGEST_QUESTION_S)
-        self._name = printable(source.name) if isinstance(source, Path) else "samples"
-        self._sample_rate = clip.sample_rate
+        self.name = printable(source.name) if isinstance(source, Path) else "samples"
+        self.sample_rate = clip.sample_rate
         tail = np.zeros(int(tail_s * clip.sample_rate), dtype=np.float32)
         self._pcm: Pcm = np.concatenate([clip.pcm, tail])
         self._clock = clock
@@ -53,21 +51,15 @@ class FileMicrophone:
         self._closed = False
 
     @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def sample_rate(self) -> int:
-        return self._sample_rate
-
-    @property
     def ended(self) -> bool:
         return self._closed or self._delivered == len(self._pcm)
 
     def read(self) -> Pcm:
         if self._closed:
             return _EMPTY
-        due = min(len(self._pcm), _due(self._clock() - self._start(), self._sample_rate))
+        if self._started_at is None:
+            self._started_at = self._clock()
+        due = min(len(self._pcm), _due(self._clock() - self._started_at, self.sample_rate))
         pcm = self._pcm[self._delivered : due]
         self._delivered = due
         return pcm
@@ -75,13 +67,8 @@ class FileMicrophone:
     def close(self) -> None:
         self._closed = True
 
-    def _start(self) -> float:
-        if self._started_at is None:
-            self._started_at = self._clock()
-        return self._started_at
 
-
-class FileLoudspeaker(TapedLoudspeaker):
+class FileLoudspeaker(Tape):
     """See Loudspeaker: writes its output, including silence, to a 16-bit WAV.
 
     The file has a temporary name until close(), and a valid header after every write. With `path`
@@ -93,15 +80,11 @@ class FileLoudspeaker(TapedLoudspeaker):
     def __init__(
         self, path: Path | None, sample_rate: int, *, clock: Clock = time.monotonic
     ) -> None:
-        self._sample_rate = sample_rate
-        self._name = path.name if path else "memory"
+        self.sample_rate = sample_rate
+        self.name = path.name if path else "memory"
         self._ring = Ring(int(sample_rate * (_CAPACITY_S + HISTORY_S)))
-        self._tape = Tape(
-            self._ring,
-            sample_rate=sample_rate,
-            margin=int(sample_rate * _BLOCK_S),
-            history=int(sample_rate * HISTORY_S),
-        )
+        margin, history = (int(sample_rate * each) for each in (_BLOCK_S, HISTORY_S))
+        super().__init__(self._ring, sample_rate=sample_rate, margin=margin, history=history)
         self._clock = clock
         self._started_at = clock()
         self._passed = 0  # samples of elapsed time, sound or silence
@@ -110,14 +93,6 @@ class FileLoudspeaker(TapedLoudspeaker):
         self._keep: Callable[[Pcm], None] = self._file.append if self._file else self._parts.append
         self._closed = False
         self._lock = threading.Lock()  # every thread that reads the state advances the ring
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def sample_rate(self) -> int:
-        return self._sample_rate
 
     def write(self, pcm: Pcm) -> int:
         """See Loudspeaker. DeviceError if the file cannot be written (a full disk)."""
@@ -128,10 +103,10 @@ class FileLoudspeaker(TapedLoudspeaker):
             raise DeviceError(
                 "The recording '{name}' could not be written ({error}).",
                 hint="Free some space, or choose another folder.",
-                name=self._name,
+                name=self.name,
                 error=self._file.fault,
             )
-        return self._tape.write(pcm)
+        return super().write(pcm)
 
     @property
     def fault(self) -> OSError | None:
@@ -156,9 +131,9 @@ class FileLoudspeaker(TapedLoudspeaker):
         with self._lock:
             if self._closed:
                 return
-            due = _due(self._clock() - self._started_at, self._sample_rate) - self._passed
+            due = _due(self._clock() - self._started_at, self.sample_rate) - self._passed
             while due > 0:  # in parts: hours may have passed
-                block = np.zeros(min(due, self._sample_rate), dtype=np.float32)
+                block = np.zeros(min(due, self.sample_rate), dtype=np.float32)
                 self._ring.read_into(block)
                 self._keep(block)
                 self._passed += len(block)

@@ -35,8 +35,7 @@ _LONGEST_LIST = 1 << 20  # bytes
 class DeviceWatch:
     """Call poll() about once a second, from one thread; close() when done.
 
-    `fingerprint` returns a value that changes when devices do; `enumerate_devices` starts the
-    child.
+    `fingerprint` returns a value that changes when devices do; `enumerate_devices` lists them.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class DeviceWatch:
         fingerprint: Callable[[], object] | None = None,
         enumerate_devices: Callable[[], "Enumeration"] | None = None,
     ) -> None:
-        self._fingerprint = fingerprint or _default_fingerprint()
+        self._fingerprint = fingerprint or _fingerprint
         self._enumerate = enumerate_devices or Enumeration
         self._seen: object = None  # nothing yet, so the first poll lists the devices
         self._running: Enumeration | None = None
@@ -55,7 +54,7 @@ class DeviceWatch:
         fingerprint = self._fingerprint()
         if fingerprint != self._seen:
             self._seen = fingerprint
-            self._stop()  # its list may already be out of date
+            self.close()  # the list in the making may already be out of date
             self._running = self._enumerate()
         if self._running is None or not self._running.done():
             return None
@@ -67,9 +66,6 @@ class DeviceWatch:
         return names
 
     def close(self) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
         if self._running is not None:
             self._running.cancel()
             self._running = None
@@ -110,19 +106,16 @@ class Enumeration:
 
     def cancel(self) -> None:
         self._child.kill()
-        self._child.wait()
-        if self._child.stdout is not None:
-            self._child.stdout.close()
+        with self._child:  # waits for it, and closes its output
+            pass
 
 
-def _default_fingerprint() -> Callable[[], object]:
-    if sys.platform.startswith("linux"):
-        return _linux_fingerprint
-    return lambda: int(time.monotonic() / _BLIND_INTERVAL_S)
-
-
-def _linux_fingerprint() -> object:
-    """Return the sound nodes of the kernel and the socket of the sound server."""
+def _fingerprint() -> object:
+    """Return the sound nodes of the kernel and the socket of the sound server; on other systems
+    than Linux a number that changes every minute.
+    """
+    if not sys.platform.startswith("linux"):
+        return int(time.monotonic() / _BLIND_INTERVAL_S)
     try:
         nodes = tuple(sorted(os.listdir("/dev/snd")))  # noqa: PTH208  half the cost of iterdir
     except OSError:

@@ -24,13 +24,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from engine.audio.devices.loudspeaker import PortAudioLoudspeaker
-from engine.audio.devices.microphone import PortAudioMicrophone
-from engine.audio.devices.stream import DeviceStream
+from engine.audio.devices.stream import DeviceStream, PortAudioLoudspeaker, PortAudioMicrophone
 from engine.audio.devices.time_limit import any_left_behind, within_limit
 from engine.errors import DeviceError
 from engine.translatable import Translatable
@@ -56,30 +54,6 @@ class Devices:
     loudspeakers: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Direction:
-    """Differences between recording and playing."""
-
-    noun: Translatable
-    none: Translatable  # message if there is no such device
-    stream: str  # rtmixer's class
-    check: str  # sounddevice's function
-    channels: str  # key in PortAudio's description of a device
-    default: str  # key in PortAudio's description of a host API
-
-
-_IN = _Direction(
-    PortAudioMicrophone.noun,
-    Translatable("No microphone was found."),
-    *("Recorder", "check_input_settings", "max_input_channels", "default_input_device"),
-)
-_OUT = _Direction(
-    PortAudioLoudspeaker.noun,
-    Translatable("No loudspeaker was found."),
-    *("Mixer", "check_output_settings", "max_output_channels", "default_output_device"),
-)
-
-
 @dataclass
 class _Host:
     """This module's state of PortAudio, which exists once per process."""
@@ -93,11 +67,12 @@ _HOST = _Host()
 
 
 def devices() -> Devices:
-    """Return the devices as of PortAudio's start or the last refresh(). DeviceError if PortAudio is
-    missing.
-    """
+    """Return the devices as of the last refresh(). DeviceError if PortAudio is missing."""
     with _portaudio() as library:
-        return Devices(tuple(sorted(_named(library, _IN))), tuple(sorted(_named(library, _OUT))))
+        return Devices(
+            tuple(sorted(_named(library, PortAudioMicrophone))),
+            tuple(sorted(_named(library, PortAudioLoudspeaker))),
+        )
 
 
 def refresh() -> None:
@@ -115,7 +90,7 @@ def open_microphone(name: str = "") -> PortAudioMicrophone:
 
     DeviceError if there is none of that name, none at all, or it refuses to open.
     """
-    return _opened(PortAudioMicrophone, name, _IN)
+    return _opened(PortAudioMicrophone, name)
 
 
 def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
@@ -123,15 +98,15 @@ def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
 
     DeviceError if there is none of that name, none at all, or it refuses to open.
     """
-    return _opened(PortAudioLoudspeaker, name, _OUT)
+    return _opened(PortAudioLoudspeaker, name)
 
 
-def _opened(kind: type[_Device], name: str, direction: _Direction) -> _Device:
+def _opened(kind: type[_Device], name: str) -> _Device:
     with _portaudio() as library:
-        stream = _open(library, name, direction)
-        named = _named(library, direction).items()
+        stream = _open(library, name, kind)
+        named = _named(library, kind).items()
         shown = next(shown for shown, each in named if each["index"] == stream.device)
-        device = kind(shown, stream, lambda: _start(library, name, direction), _close)
+        device = kind(shown, stream, lambda: _start(library, name, kind), _close)
         _HOST.open.append(device)
         return device
 
@@ -179,32 +154,38 @@ def _initialise_again(library: Any) -> None:
         )
 
 
-def _open(library: Any, name: str, direction: _Direction) -> Any:
+def _open(library: Any, name: str, kind: type[DeviceStream]) -> Any:
     """Return a started stream; update the list of devices if the old one fails."""
     try:
-        return _start(library, name, direction)
+        return _start(library, name, kind)
     except DeviceError:
         now = time.monotonic()
         if any_left_behind() or now - _HOST.looked_at < _LOOK_AGAIN_S:
             raise
         _HOST.looked_at = now
     _initialise_again(library)
-    return _start(library, name, direction)
+    return _start(library, name, kind)
 
 
-def _start(library: Any, name: str, direction: _Direction) -> Any:
+def _start(library: Any, name: str, kind: type[DeviceStream]) -> Any:
     """Return a started stream of a device on the current list."""
-    device = _find(library, name, direction)
-    most = min(2, device[direction.channels])
+    device = _find(library, name, kind)
+    most = min(2, device[f"max_{kind.way}_channels"])
     # Playing: two channels if possible; on some hosts a mono stream is heard only on the left.
     # Recording: one channel, mixed by the host; some raw devices refuse that.
-    counts = (most,) if direction is _OUT else tuple(dict.fromkeys((1, most)))
+    counts = (most,) if kind is PortAudioLoudspeaker else tuple(dict.fromkeys((1, most)))
     rtmixer = importlib.import_module("rtmixer")
     fault: Exception | None = None
     for channels in counts:
-        rate = _rate(library, device, direction, channels)
+        rate = int(device["default_samplerate"])
+        if device["host"] == "ALSA":
+            with suppress(library.PortAudioError):
+                getattr(library, f"check_{kind.way}_settings")(
+                    device["index"], channels=channels, dtype="float32", samplerate=_SERVER_RATE
+                )
+                rate = _SERVER_RATE
         try:
-            stream = getattr(rtmixer, direction.stream)(
+            stream = getattr(rtmixer, kind.recorder)(
                 device=device["index"],
                 samplerate=rate,
                 blocksize=rate // _BLOCKS_PER_S,
@@ -217,7 +198,7 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
                 "{noun} '{name}' was disconnected.",
                 hint="Choose another one. To use one that you connect from now on, start "
                 "Rubato again.",
-                noun=direction.noun,
+                noun=kind.noun,
                 name=device["name"],
             ) from None
         except library.PortAudioError as error:
@@ -228,19 +209,19 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
         "{noun} '{name}' could not be opened ({error}).",
         hint="Another program may be using it, or the system may forbid access to it. Close "
         "that program, allow access in the system's privacy settings, or choose another.",
-        noun=direction.noun,
+        noun=kind.noun,
         name=device["name"],
         error=fault,
     ) from fault
 
 
-def _named(library: Any, direction: _Direction) -> dict[str, dict[str, Any]]:
+def _named(library: Any, kind: type[DeviceStream]) -> dict[str, dict[str, Any]]:
     """Return device descriptions by the unique names that are shown to the user."""
     apis = library.query_hostapis()
     descriptions = [
         {**device, "host": apis[device["hostapi"]]["name"]}
         for device in library.query_devices()
-        if device[direction.channels] > 0
+        if device[f"max_{kind.way}_channels"] > 0
     ]
     # Windows shows each device once per host API; WASAPI is the one that knows its own rate.
     if any(device["host"] == "Windows WASAPI" for device in descriptions):
@@ -258,38 +239,25 @@ def _named(library: Any, direction: _Direction) -> dict[str, dict[str, Any]]:
     return named
 
 
-def _find(library: Any, name: str, direction: _Direction) -> dict[str, Any]:
-    named = _named(library, direction)
+def _find(library: Any, name: str, kind: type[DeviceStream]) -> dict[str, Any]:
+    named = _named(library, kind)
     if not named:
-        raise DeviceError(direction.none, hint=_no_device_hint())
+        raise DeviceError(kind.none, hint=_no_device_hint())
     if name:
         if name not in named:
             raise DeviceError(
                 "{noun} '{name}' is not connected.",
                 hint="Connect it, or choose another: {names}.",
-                noun=direction.noun,
+                noun=kind.noun,
                 name=name,
                 names=", ".join(sorted(named)),
             )
         return named[name]
     offered = {device["index"]: device for device in named.values()}
-    candidates = [library.default.device[direction is _OUT]]
-    candidates += [api[direction.default] for api in library.query_hostapis()]
+    candidates = [library.default.device[kind is PortAudioLoudspeaker]]
+    candidates += [api[f"default_{kind.way}_device"] for api in library.query_hostapis()]
     usable = [offered[index] for index in candidates if index in offered]
     return usable[0] if usable else next(iter(offered.values()))
-
-
-def _rate(library: Any, device: dict[str, Any], direction: _Direction, channels: int) -> int:
-    own = int(device["default_samplerate"])
-    if device["host"] != "ALSA":
-        return own
-    try:
-        getattr(library, direction.check)(
-            device["index"], channels=channels, dtype="float32", samplerate=_SERVER_RATE
-        )
-    except library.PortAudioError:
-        return own
-    return _SERVER_RATE
 
 
 def _no_device_hint() -> str:

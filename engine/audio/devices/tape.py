@@ -14,8 +14,6 @@ edits below go in pieces of _PIECE samples, earliest first.
 """
 
 import threading
-from abc import ABC, abstractmethod
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,30 +21,56 @@ import numpy.typing as npt
 from engine.audio.base import Played
 from engine.audio.pcm import Pcm, ramp
 
+Samples = npt.NDArray[np.float32]
+
 _PIECE = 480
 _NOTHING: Pcm = np.zeros(0, dtype=np.float32)
 _RAMP_MS = 10  # required by Loudspeaker.gain; shorter ramps click
 
 
-class Store(Protocol):
-    """Memory shared with the consumer; see Ring for the plain one."""
+class Ring:
+    """Memory shared with the consumer, for `size` samples or up to twice as many."""
 
-    memory: npt.NDArray[np.float32]  # [size, channels], size a power of two
+    def __init__(self, size: int, channels: int = 1) -> None:
+        self.memory: Samples = np.zeros((power_of_two(size), channels), dtype=np.float32)
+        self._written = 0
+        self._read = 0
 
     @property
-    def unread(self) -> int: ...
+    def unread(self) -> int:
+        """Samples that were published and not consumed."""
+        return self._written - self._read
 
-    def publish(self, samples: int) -> None: ...
+    def publish(self, samples: int) -> None:
+        """Writer: release the next `samples` of `memory`, which are filled, to the consumer."""
+        self._written += samples
+
+    def read_into(self, out: Samples) -> int:
+        """Consumer: copy up to len(out) samples; return how many. The rest of `out` is kept."""
+        size = len(self.memory)
+        samples = min(len(out), self.unread)
+        start = self._read % size
+        first = min(samples, size - start)
+        out[:first] = self.memory[start : start + first, 0]
+        out[first:samples] = self.memory[: samples - first, 0]
+        self._read += samples
+        return samples
+
+
+def power_of_two(samples: int) -> int:
+    """Return the smallest power of two that is not below `samples`."""
+    return 1 << (samples - 1).bit_length()
 
 
 class Tape:
-    """The writer's side of a loudspeaker. Any thread may call it; the consumer never does.
+    """The writer's side of a loudspeaker, and the base of loudspeakers: it implements their
+    protocol but for name, latency and close(). Any thread may call it; the consumer never does.
 
     `margin` is the number of samples that the consumer may take during an edit (one device block).
     The last `history` played samples are kept.
     """
 
-    def __init__(self, store: Store, *, sample_rate: int, margin: int, history: int = 0) -> None:
+    def __init__(self, store: Ring, *, sample_rate: int, margin: int, history: int = 0) -> None:
         self._store = store
         self._size = len(store.memory)
         self._history = history
@@ -65,24 +89,28 @@ class Tape:
         self._excused = 0  # an empty tape here is no underrun (or was counted)
         self._underruns = 0
         # Between threads that write, change the gain and cut; the consumer never uses it.
-        self._lock = threading.Lock()
+        self._edits = threading.Lock()
+
+    def _advance(self) -> None:
+        """Let the player of the tape work; called before each access that depends on it."""
 
     @property
     def writable(self) -> int:
         """Number of samples that write() would accept now."""
-        with self._lock:
+        with self._edits:
             return self._room - (self._start() - self._position())
 
     @property
     def samples_written(self) -> int:
         """Real samples on the tape since construction, without those that were cut."""
-        with self._lock:
+        with self._edits:
             return self._end - self._silence
 
     @property
     def samples_played(self) -> int:
         """Real samples that the consumer took."""
-        with self._lock:
+        self._advance()
+        with self._edits:
             position = min(self._position(), self._end)
             # Silences before the position are not needed any more.
             while self._silences and self._silences[0][1] <= position:
@@ -92,7 +120,8 @@ class Tape:
 
     @property
     def underruns(self) -> int:
-        with self._lock:
+        self._advance()
+        with self._edits:
             self._count_underrun()
             return self._underruns
 
@@ -100,12 +129,17 @@ class Tape:
     def gain(self) -> float:
         return self._gain_to
 
-    def set_gain(self, gain: float) -> None:
+    @gain.setter
+    def gain(self, gain: float) -> None:
         """Ramp to `gain` (0..1) from the next sample that can still be changed."""
-        with self._lock:
+        self._advance()
+        with self._edits:
             position = self._position()
             start = min(position + self._margin, self._end)
-            begins_at = self._gain_at(start)
+            passed, begins_at = start - self._ramp_start, self._gain_to
+            if passed < self._ramp_samples:
+                share = max(0, passed) / self._ramp_samples
+                begins_at = self._gain_from + (self._gain_to - self._gain_from) * share
             idle = position >= self._end
             self._ramp_samples = 0 if idle else self._sample_rate * _RAMP_MS // 1000
             self._gain_from, self._gain_to, self._ramp_start = begins_at, gain, start
@@ -113,7 +147,7 @@ class Tape:
 
     def write(self, pcm: Pcm) -> int:
         """Append samples; return how many were accepted."""
-        with self._lock:
+        with self._edits:
             self._count_underrun()
             start = self._start()
             count = min(len(pcm), self._room - (start - self._position()))
@@ -122,7 +156,7 @@ class Tape:
             if start > self._end:
                 self._silences.append((self._end, start))
                 self._silence += start - self._end
-            self._record(start, pcm[:count])
+            self._dry[np.arange(start, start + count) % self._size] = pcm[:count]
             self._end = start + count
             self._render(start, self._end)
             if self._end > self._published:
@@ -132,7 +166,8 @@ class Tape:
 
     def take_played(self) -> Played:
         """See Loudspeaker."""
-        with self._lock:
+        self._advance()
+        with self._edits:
             position = self._position()
             start = max(self._taken, position - self._history)
             self._taken = position
@@ -145,14 +180,16 @@ class Tape:
 
     def expect_more(self, flag: bool) -> None:
         """Declare whether an empty tape is an underrun from now on."""
-        with self._lock:
+        self._advance()
+        with self._edits:
             self._count_underrun()
             self._expecting = flag
             self._excused = self._end
 
     def take_back(self, samples: int) -> int:
         """See Loudspeaker: turn the last samples into silence, into which the next are written."""
-        with self._lock:
+        self._advance()
+        with self._edits:
             self._count_underrun()
             silent_until = self._silences[-1][1] if self._silences else 0
             fixed = max(self._position() + self._margin, silent_until)
@@ -163,9 +200,10 @@ class Tape:
                 self._silence_out(self._end, old_end)
             return old_end - self._end
 
-    def cut(self, fade_ms: int) -> None:
+    def cut(self, *, fade_ms: int = 10) -> None:
         """Fade out from the next sample that can still be changed; the rest becomes silence."""
-        with self._lock:
+        self._advance()
+        with self._edits:
             position = self._position()
             fade = min(self._sample_rate * fade_ms // 1000, self._end - position)
             if fade <= 0:
@@ -178,7 +216,11 @@ class Tape:
             old_end = self._end
             self._end = start + fade
             self._excused = self._end
-            self._drop_silences()
+            while self._silences and self._silences[-1][1] > self._end:  # shorten to the cut
+                begin, stop = self._silences.pop()
+                self._silence -= stop - max(begin, self._end)
+                if begin < self._end:
+                    self._silences.append((begin, self._end))
             self._dry[np.arange(start, start + fade) % self._size] *= ramp(1.0, 0.0, fade)
             self._render(start, self._end)
             self._silence_out(self._end, old_end)
@@ -190,32 +232,10 @@ class Tape:
         """Return where the next sample goes: after the last one, or into the silence of a cut."""
         return min(self._published, max(self._end, self._position() + self._margin))
 
-    def _drop_silences(self) -> None:
-        """Shorten the closed silences to a cut back to _end."""
-        while self._silences and self._silences[-1][1] > self._end:
-            start, stop = self._silences.pop()
-            self._silence -= stop - max(start, self._end)
-            if start < self._end:
-                self._silences.append((start, self._end))
-
     def _count_underrun(self) -> None:
         if self._expecting and self._end > self._excused and self._position() >= self._end:
             self._underruns += 1
             self._excused = self._end
-
-    def _gain_at(self, position: int) -> float:
-        passed = position - self._ramp_start
-        if passed >= self._ramp_samples:
-            return self._gain_to
-        return self._gain_from + (self._gain_to - self._gain_from) * max(0, passed) / (
-            self._ramp_samples
-        )
-
-    def _record(self, start: int, pcm: Pcm) -> None:
-        offset = start % self._size
-        first = min(len(pcm), self._size - offset)
-        self._dry[offset : offset + first] = pcm[:first]
-        self._dry[: len(pcm) - first] = pcm[first:]
 
     def _render(self, start: int, stop: int) -> None:
         """Copy dry samples to the consumer's memory, with gain."""
@@ -226,8 +246,8 @@ class Tape:
 
     def _silence_out(self, start: int, stop: int) -> None:
         for offset, samples, _ in self._pieces(start, stop):
-            self._store.memory[offset : offset + samples] = 0
-            self._dry[offset : offset + samples] = 0  # or a later gain change would revive it
+            for memory in (self._store.memory, self._dry):  # or a later gain would revive it
+                memory[offset : offset + samples] = 0
 
     def _envelope(self, position: int, samples: int) -> Pcm | float:
         passed = position - self._ramp_start
@@ -246,52 +266,3 @@ class Tape:
             pieces.append((offset, samples, start))
             start += samples
         return pieces
-
-
-class TapedLoudspeaker(ABC):
-    """The part of Loudspeaker that a tape implements, for devices and files."""
-
-    _tape: Tape
-
-    @abstractmethod
-    def _advance(self) -> None:
-        """Let the player of the tape work; called before every access to the tape."""
-
-    @property
-    def samples_written(self) -> int:
-        return self._tape.samples_written
-
-    @property
-    def samples_played(self) -> int:
-        self._advance()
-        return self._tape.samples_played
-
-    @property
-    def underruns(self) -> int:
-        self._advance()
-        return self._tape.underruns
-
-    @property
-    def gain(self) -> float:
-        return self._tape.gain
-
-    @gain.setter
-    def gain(self, gain: float) -> None:
-        self._advance()
-        self._tape.set_gain(gain)
-
-    def take_played(self) -> Played:
-        self._advance()
-        return self._tape.take_played()
-
-    def expect_more(self, flag: bool) -> None:
-        self._advance()
-        self._tape.expect_more(flag)
-
-    def take_back(self, samples: int) -> int:
-        self._advance()
-        return self._tape.take_back(samples)
-
-    def cut(self, *, fade_ms: int = 10) -> None:
-        self._advance()
-        self._tape.cut(fade_ms)

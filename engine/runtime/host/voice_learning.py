@@ -34,7 +34,7 @@ from engine.translatable import Translatable
 from engine.tts import pick, registry, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.fit import checks, learning
-from engine.tts.kokoro.learnt import choose, is_current, learnt_path, refusal, refuse, saved
+from engine.tts.kokoro.learnt import choose, is_current, learnt_path, refusal, refuse
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import MAKING, NAME
 from engine.tts.speaker.recording import resampled
@@ -78,7 +78,7 @@ def add(
     if learnt.file is None:
         return learnt
     choose(name, learnt=True)
-    return replace(learnt, file=saved(name).path)
+    return replace(learnt, file=voices.with_recording(name, model=NAME).path)
 
 
 def learn(
@@ -92,7 +92,7 @@ def learn(
     UnreadableClip for an unsuitable recording; ModelError if Kokoro is missing, or Whisper and no
     text is given.
     """
-    saved(name)  # before the model is loaded
+    voices.with_recording(name, model=NAME)  # before the model is loaded
     with _kokoro() as model:
         return _learn_saved(model, name, text, show, again)
 
@@ -129,7 +129,7 @@ def _learn_clip(clip: Clip, show: Show) -> Learnt:
 
 
 def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show, again: bool) -> Learnt:
-    voice = saved(name)
+    voice = voices.with_recording(name, model=NAME)
     if done := _result(voice.name, voice.recording, text.strip(), again):
         return done
     clip, blend = voices.load_clip(voice.path), voices.load(voice.path)
@@ -140,7 +140,7 @@ def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show, aga
     learnt = _learn(model, replace(blend, name=voice.name, metadata=about), clip, text, show)
     if all(each.recording != voice.recording for each in voices.saved_voices(voices.folder())):
         learnt_path(voice.recording).unlink(missing_ok=True)  # it was removed meanwhile
-        saved(name)  # which says so
+        voices.with_recording(name, model=NAME)  # which says so
     return learnt
 
 

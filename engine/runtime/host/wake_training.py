@@ -11,9 +11,8 @@ import numpy as np
 import soxr
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake.choice import folder, head_file
-from engine.asr.wake.embedding import FILES, Embedding
 from engine.asr.wake.phrase import examine, normal
+from engine.asr.wake.spotter import FILES, Embedding, folder, head_file
 from engine.asr.wake.training import Say, teach
 from engine.assets import packages
 from engine.audio.base import Pcm

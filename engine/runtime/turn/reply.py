@@ -14,8 +14,7 @@ current step. A ringing timer has its own volume, because it must be audible whe
 import time
 from threading import Lock
 
-from engine.audio.base import Loudspeaker, Played
-from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.base import Loudspeaker, Played, SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.languages import ENGLISH
 from engine.llm.base import Message

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import assert_never
 
 from engine.audio.base import Pcm
-from engine.audio.clips.take import Take, forget
+from engine.audio.clips.recording import Take, forget
 from engine.errors import EngineError
 from engine.messages.commands import AddVoice
 from engine.messages.voices import ClipRecording, DropClip, RecordClip

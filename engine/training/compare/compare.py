@@ -29,7 +29,7 @@ from engine.training.evaluation.parts import Results
 from engine.training.evaluation.voices import depends_on, voices_of
 from engine.training.run import Task, do_tasks
 from engine.tts import packs
-from engine.tts.voice_catalogue import of_settings
+from engine.tts.registry import of_settings
 from engine.tts.voxtream.files.paths import pack_folder
 
 PAGE: Final = "comparison.md"

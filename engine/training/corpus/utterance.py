@@ -21,7 +21,7 @@ from engine.training.corpus.speakers import Speaker, draw_speaker
 from engine.training.recipe import Recipe
 from engine.training.teachers.sounds import match
 from engine.training.teachers.synthesisers import EXACT, Request, Take
-from engine.tts.kokoro.natural import phoned
+from engine.tts.kokoro.windows import phoned
 
 Pcm = npt.NDArray[np.float32]
 

@@ -36,7 +36,7 @@ from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.delays import OWN_RATE, SEED, audible_span, longest_s, speak, trace
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import VOICES_FOLDER, system_of
-from engine.tts.voice_catalogue import of_settings
+from engine.tts.registry import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.pack import load_pack

@@ -26,16 +26,14 @@ from engine.settings import SpeechSettings
 from engine.training.teachers.sounds import ARPABET, PAUSE, Sound, of_ipa
 from engine.tts import registry
 from engine.tts.base import Pcm
-from engine.tts.kokoro.natural import phoned
+from engine.tts.kokoro.parts import FRAME
+from engine.tts.kokoro.parts import SAMPLE_RATE as KOKORO_RATE
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
-from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.session import VoiceParts
-from engine.tts.kokoro.source import FRAME
-from engine.tts.kokoro.source import SAMPLE_RATE as KOKORO_RATE
-from engine.tts.kokoro.symbols import symbols
+from engine.tts.kokoro.symbols import next_words, symbols
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import NAME
-from engine.tts.kokoro.windows import faded_out, render, with_silences
+from engine.tts.kokoro.windows import faded_out, phoned, render, with_silences
 from engine.tts.rate import PLAIN
 
 SECONDS_PER_CALL: Final = 120.0

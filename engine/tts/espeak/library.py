@@ -10,16 +10,16 @@ import ctypes
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ModelError, SynthesisError
 from engine.machine import native_path
+from engine.settings_file import data_folder
 from engine.tts.base import Pcm
 from engine.tts.espeak import voices
-from engine.tts.espeak.workspace import Workspace
 
 SAMPLE_RATE: Final = 22_050  # Hz, espeak's own
 MAX_SPEECH_SAMPLES: Final = 120 * SAMPLE_RATE  # more than that from one call is a runaway
@@ -47,9 +47,7 @@ class WordMark:
 
 @dataclass(frozen=True)
 class PhoneMark:
-    """The beginning of a phone at `sample`. `ipa` may have stress marks; it is empty
-    for a pause.
-    """
+    """The beginning of a phone. `ipa` may have stress marks; it is empty for a pause."""
 
     sample: int
     ipa: str
@@ -65,23 +63,14 @@ class Speech:
 
 
 class _EventId(ctypes.Union):
-    _fields_ = (
-        ("number", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("string", ctypes.c_char * 8),
-    )
+    _fields_ = (("name", ctypes.c_char_p), ("string", ctypes.c_char * 8))
 
 
 class _Event(ctypes.Structure):
     _fields_ = (
-        ("type", ctypes.c_int),
-        ("unique_identifier", ctypes.c_uint),
-        ("text_position", ctypes.c_int),
-        ("length", ctypes.c_int),
-        ("audio_position", ctypes.c_int),
-        ("sample", ctypes.c_int),
-        ("user_data", ctypes.c_void_p),
-        ("id", _EventId),
+        *((name, ctypes.c_int) for name in ("type", "unique_identifier", "text_position")),
+        *((name, ctypes.c_int) for name in ("length", "audio_position", "sample")),
+        *(("user_data", ctypes.c_void_p), ("id", _EventId)),
     )
 
 
@@ -91,9 +80,7 @@ _SYNTH_CALLBACK = ctypes.CFUNCTYPE(
 
 
 class Espeak:
-    """libespeak-ng, for the thread that claimed it. Use `claim()`; every claim needs one
-    `release()`.
-    """
+    """libespeak-ng, for the thread that claimed it. Every claim() needs one release()."""
 
     _held: "Espeak | None" = None
     _claiming = threading.Lock()
@@ -106,17 +93,11 @@ class Espeak:
         self._samples: list[npt.NDArray[np.int16]] = []
         self._words: list[WordMark] = []
         self._phones: list[PhoneMark] = []
-        self._workspace = Workspace()
-        try:
-            self._library = _load_library()
-            voices.write_data_folder(_data_folder(), self._workspace.path)
-            self._initialise()
-        except BaseException:
-            self._workspace.close()
-            raise
+        self._library = _load_library()
+        self._initialise(voices.make_data_folder(_data_folder(), data_folder()))
 
     @classmethod
-    def claim(cls) -> Self:
+    def claim(cls) -> "Espeak":
         """Return the library for this thread. ModelError when another living thread owns it."""
         with cls._claiming:
             library = cls._held
@@ -128,12 +109,9 @@ class Espeak:
                         name=library._owner.name,
                     )
                 library._terminate()
-                library = None
-            if library is None:
-                library = cls._held = cls()
-            library._claims += 1
-            assert isinstance(library, cls)
-            return library
+            cls._held = cls._held or cls()
+            cls._held._claims += 1
+            return cls._held
 
     def release(self) -> None:
         """End one claim; the last one frees the library, unless another thread has claimed it since
@@ -153,29 +131,17 @@ class Espeak:
         The samples depend on the arguments alone. SynthesisError when espeak refuses.
         """
         self.select(voice)
-        self._check(
-            self._library.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0), "the pace"
-        )
+        status = self._library.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0)
+        self._check(status, "the pace")
         self._library.espeak_ng_SetRandSeed(_SEED)
-        self._samples.clear()
-        self._words.clear()
-        self._phones.clear()
+        self._samples, self._words, self._phones = [], [], []
         encoded = text.encode()
-        status = self._library.espeak_Synth(
-            encoded,
-            len(encoded) + 1,
-            0,
-            _POSITION_CHARACTER,
-            0,
-            _CHARS_UTF8 | _PHONES_GIVEN,
-            None,
-            None,
-        )
+        place = (0, _POSITION_CHARACTER, 0)
+        options = (_CHARS_UTF8 | _PHONES_GIVEN, None, None)
+        status = self._library.espeak_Synth(encoded, len(encoded) + 1, *place, *options)
         self._check(status, "a text")
-        pcm = np.concatenate(self._samples) if self._samples else np.zeros(0, np.int16)
-        return Speech(
-            pcm.astype(np.float32) / np.float32(32768), tuple(self._words), tuple(self._phones)
-        )
+        pcm = np.concatenate([np.zeros(0, np.int16), *self._samples]).astype(np.float32)
+        return Speech(pcm / np.float32(32768), tuple(self._words), tuple(self._phones))
 
     def select(self, voice: str) -> None:
         """Load a voice ahead of speak(), which takes some ms if it is not the last one used."""
@@ -186,14 +152,10 @@ class Espeak:
         self._check(self._library.espeak_SetVoiceByName(voice.encode()), f"the voice {voice!r}")
         self._voice = voice
 
-    def _initialise(self) -> None:
-        library = self._library
-        rate = library.espeak_Initialize(
-            _OUTPUT_SYNCHRONOUS,
-            0,
-            native_path(self._workspace.path).encode(),
-            _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT,
-        )
+    def _initialise(self, data: Path) -> None:
+        library, options = self._library, _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT
+        path = native_path(data).encode()
+        rate = library.espeak_Initialize(_OUTPUT_SYNCHRONOUS, 0, path, options)
         if rate != SAMPLE_RATE:
             raise ModelError(
                 "The formant voice did not start (espeak-ng answered {status}).",
@@ -210,20 +172,16 @@ class Espeak:
         if wave and count > 0:
             self._samples.append(np.ctypeslib.as_array(wave, (count,)).copy())
         index = 0
-        while events[index].type != _EVENT_LAST:
-            self._note(events[index])
-            index += 1
-        return int(sum(map(len, self._samples)) > MAX_SPEECH_SAMPLES)
-
-    def _note(self, event: _Event) -> None:
-        match event.type:
-            case 1:  # _EVENT_WORD
+        while (event := events[index]).type != _EVENT_LAST:
+            if event.type == _EVENT_WORD:
                 self._words.append(WordMark(event.text_position - 1, event.sample))
-            case 5:  # _EVENT_END of a clause: closes its last phone
+            elif event.type == _EVENT_END:  # of a clause: closes its last phone
                 self._phones.append(PhoneMark(event.sample, ""))
-            case 7:  # _EVENT_PHONEME
+            elif event.type == _EVENT_PHONEME:
                 ipa = event.id.string.decode("utf-8", "ignore")  # cut at 8 bytes by espeak
                 self._phones.append(PhoneMark(event.sample, ipa))
+            index += 1
+        return int(sum(map(len, self._samples)) > MAX_SPEECH_SAMPLES)
 
     def _check(self, status: int, what: str) -> None:
         if status != 0:
@@ -245,7 +203,6 @@ class Espeak:
 
     def _terminate(self) -> None:
         self._library.espeak_Terminate()
-        self._workspace.close()
         Espeak._held = None
 
 
@@ -263,16 +220,9 @@ def _load_library() -> Any:  # Any: ctypes functions have no signatures
         ) from error
     library.espeak_SetSynthCallback.restype = None
     library.espeak_ng_SetRandSeed.argtypes = [ctypes.c_long]
-    library.espeak_Synth.argtypes = [
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.c_uint,
-        ctypes.c_int,
-        ctypes.c_uint,
-        ctypes.c_uint,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-    ]
+    text, place = (ctypes.c_char_p, ctypes.c_size_t), (ctypes.c_uint, ctypes.c_int, ctypes.c_uint)
+    options = (ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p)
+    library.espeak_Synth.argtypes = [*text, *place, *options]
     return library
 
 

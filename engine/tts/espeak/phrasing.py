@@ -56,16 +56,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Context:
-    """Text to synthesise for one piece: tokens joined by blanks. `target`: the index of the piece's
-    token.
-    """
+    """The tokens to synthesise for one piece. `target`: the index of the piece's token."""
 
     tokens: tuple[str, ...]
     target: int
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.tokens)
 
 
 class Phrasing:
@@ -76,7 +70,7 @@ class Phrasing:
         self._pieces: list[Piece] = []
         self._words: list[str] = []  # as they were pushed
         self._spellings: list[Spelling] = []  # of the pieces that were taken
-        self._taken = 0
+        self.taken = 0  # pieces that take() has returned; fewer = it returns the rest again
         self._ended = False
 
     def push(self, text: str) -> None:
@@ -87,23 +81,12 @@ class Phrasing:
     def end(self) -> None:
         self._ended = True
 
-    @property
-    def taken(self) -> int:
-        """The number of pieces that take() has returned."""
-        return self._taken
-
-    def go_back(self, pieces: int) -> None:
-        """Make take() return the pieces after the first `pieces` again."""
-        self._taken = pieces
-
     def take(self) -> tuple[Piece, Context] | None:
-        """Return the next piece and its context; None if a later word may change it, or no piece is
-        left.
-        """
+        """Return the next piece and its context; None if it is missing or may change."""
         if not self._ready():
             return None
-        index = self._taken
-        self._taken += 1
+        index = self.taken
+        self.taken += 1
         if index == len(self._spellings):
             self._spellings.append(self._spelling(index))
         piece = self._pieces[index]
@@ -112,11 +95,11 @@ class Phrasing:
         return piece, self._context(index)
 
     def _ready(self) -> bool:
-        left = len(self._pieces) - self._taken
+        left = len(self._pieces) - self.taken
         if left == 0:
             return False
-        piece = self._pieces[self._taken]
-        first = self._taken == 0 and not english.depends(split_mark(piece.text)[0])
+        piece = self._pieces[self.taken]
+        first = self.taken == 0 and not english.depends(split_mark(piece.text)[0])
         at_once = first or not piece.text or piece.closes is not Break.NONE
         if self._ended or piece.closes is Break.SENTENCE:
             return True
@@ -137,9 +120,7 @@ class Phrasing:
         return ["".join(split_mark(word)) for word in behind]
 
     def _spelling(self, index: int) -> Spelling:
-        """Return the spelling of a piece for espeak. The first word is spelt without knowing the
-        next one.
-        """
+        """Spell a piece for espeak. The first word is spelt without knowing the next one."""
         piece = self._pieces[index]
         word, _ = split_mark(piece.text)
         if not word or (len(piece.text) >= _PIECE_CHARACTERS and PHONES not in word):
@@ -192,16 +173,10 @@ class Phrasing:
             return []
         # Filler even when `following` is the last word: behind a slower language model that would
         # not be known yet.
-        return [
-            _roughly(following.text, british=self._british),
-            *([] if following.closes is not Break.NONE else _FILLER.split()),
-        ]
-
-
-def _roughly(text: str, *, british: bool) -> str:
-    """Return the text of a piece for use as a neighbour of another piece."""
-    word, _ = split_mark(text)
-    return text.replace(word, english.roughly(word, british=british), 1) if word else text
+        word, text = split_mark(following.text)[0], following.text
+        if word:
+            text = text.replace(word, english.roughly(word, british=self._british), 1)
+        return [text] if following.closes is not Break.NONE else [text, *_FILLER.split()]
 
 
 def split_word(number: int, text: str) -> list[Piece]:
@@ -232,9 +207,7 @@ def closing_break(text: str) -> Break:
 
 
 def _pronounceable(text: str) -> str:
-    """Return `text` without control, format and unassigned characters; empty when no
-    sound is left.
-    """
+    """Remove control, format and unassigned characters; empty when no sound is left."""
     composed = unicodedata.normalize("NFC", text)
     visible = "".join(c for c in composed if not unicodedata.category(c).startswith("C"))
     # espeak spells out a row of punctuation; one sign is enough for the melody.

@@ -5,15 +5,21 @@ memory that nothing resets, so with either of them the samples of a text would d
 before it.
 """
 
-import shutil
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError
 from engine.translatable import Translatable
 
 # The whole data is 20 MB for 130 languages; English needs 0.9 MB.
 _DATA_FILES = ("phondata", "phonindex", "phontab", "intonations", "en_dict")
+DATA_PREFIX: Final = "espeak-"  # of our copies of it, in the person's data folder
 _AMERICAN, _BRITISH = "en-US", "en"  # files below lang/gmw
 
 
@@ -55,20 +61,13 @@ def _woman(shift: int) -> tuple[Formant, ...]:
     )
 
 
+_DEEP = tuple(Formant(n, 96, 100, 110) for n in range(1, 6))
 VOICES = (
     FormantVoice("Alan", Translatable("American man"), _AMERICAN, 82, 124, 2.0),
     FormantVoice("Belinda", Translatable("American woman"), _AMERICAN, 150, 224, 0.0, _woman(108)),
     FormantVoice("Arthur", Translatable("British man"), _BRITISH, 86, 128, 1.0),
     FormantVoice("Clara", Translatable("British woman"), _BRITISH, 158, 232, -1.0, _woman(110)),
-    FormantVoice(
-        "Victor",
-        Translatable("deep American man"),
-        _AMERICAN,
-        64,
-        98,
-        2.0,
-        tuple(Formant(n, 96, 100, 110) for n in range(1, 6)),
-    ),
+    FormantVoice("Victor", Translatable("deep American man"), _AMERICAN, 64, 98, 2.0, _DEEP),
     FormantVoice(
         "Ruby", Translatable("bright American girl"), _AMERICAN, 190, 280, -1.0, _woman(116)
     ),
@@ -93,29 +92,41 @@ def file_name(voice: FormantVoice) -> str:
     return voice.name.lower()
 
 
-def write_data_folder(source: Path, target: Path) -> None:
-    """Fill the folder `target` with English from espeak's own data folder `source`, and with our
-    voices.
+def make_data_folder(source: Path, within: Path) -> Path:
+    """Return a folder with English from espeak's own data folder `source`, and with our voices. It
+    is made in the folder `within` if this version's is not there yet, which takes some
+    milliseconds.
 
-    ModelError when `source` lacks a file.
+    ModelError when `source` lacks a file, or the disk refuses.
     """
     try:
-        for name in _DATA_FILES:
-            shutil.copyfile(source / name, target / name)
-        (target / "voices").mkdir()
-        languages = {
-            name: (source / "lang" / "gmw" / name).read_text(encoding="utf-8")
-            for name in (_AMERICAN, _BRITISH)
-        }
+        files = {name: (source / name).read_bytes() for name in _DATA_FILES}
         for voice in VOICES:
-            definition = _definition(voice, languages[voice.language])
-            (target / "voices" / file_name(voice)).write_text(definition, encoding="utf-8")
+            language = (source / "lang" / "gmw" / voice.language).read_text(encoding="utf-8")
+            files[f"voices/{file_name(voice)}"] = _definition(voice, language).encode()
+        digest = hashlib.sha256(b"".join(files.values())).hexdigest()
+        folder = within / f"{DATA_PREFIX}{digest[:16]}"
+        if not folder.is_dir():
+            _make(folder, files)
     except OSError as error:
         raise ModelError(
             "The data of the formant voice could not be read: {error}.",
-            hint="Install Rubato again; it brings espeak-ng along.",
+            hint="Make room or check the folder {folder}.",
             error=error,
+            folder=within,
         ) from error
+    return folder
+
+
+def _make(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files under a temporary name, then rename the folder."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{DATA_PREFIX}") as temporary:
+        (Path(temporary) / "data" / "voices").mkdir(parents=True)
+        for name, content in files.items():
+            replace_file(Path(temporary) / "data" / name, content)
+        with suppress(OSError):  # another process was quicker
+            (Path(temporary) / "data").rename(folder)
 
 
 def _definition(voice: FormantVoice, language: str) -> str:

@@ -4,5 +4,5 @@ The stages of a word: symbols.py (phones to the model's symbols), durations.py (
 symbol at the requested rate), plan.py (pitch and features of the known part of a sentence),
 windows.py (samples of some frames), session.py (the utterance). parts.py runs the networks; graph/
 cuts them out of the published graph, once. resemblance.py makes a voice of a recording, with the
-pitch, pace and colour of delivery.py; fit/ makes it more like the recording.
+delivery of voices.py; fit/ makes it more like the recording.
 """

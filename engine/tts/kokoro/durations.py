@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import PhonedWord
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import MARKS, PAUSE, SPACE, symbols
 from engine.tts.rate import paced
 
@@ -122,17 +122,14 @@ def make_script(
         text += spoken + gap
         owners += [number] * len(spoken + gap)
         lasting += [0.0] * len(spoken + gap)
-        nuclei += [carries for each in spelt for carries in _syllable(each)] + [False] * len(gap)
+        for each in spelt:  # the first vowel carries its syllable: it can be two symbols ("iə")
+            vowel = next((place for place, symbol in enumerate(each) if symbol in _NUCLEI), None)
+            nuclei += [place == vowel for place in range(len(each))]
+        nuclei += [False] * len(gap)
         if pause and gap:
             lasting[ends[-1]] = pause
     carrying = np.array(nuclei, bool)
     return KokoroScript(text, tuple(owners), tuple(lasting), carrying, tuple(firsts), tuple(ends))
-
-
-def _syllable(spelt: str) -> list[bool]:
-    """Mark the symbol that carries a phone's syllable: a vowel can be two symbols ("iə")."""
-    vowel = next((place for place, symbol in enumerate(spelt) if symbol in _NUCLEI), None)
-    return [place == vowel for place in range(len(spelt))]
 
 
 def pauses_after(
@@ -243,9 +240,7 @@ def fit_durations(
 
 
 def silent_frames(script: KokoroScript) -> npt.NDArray[np.int64]:
-    """Return the frames of silence after each symbol: its pause less the part that
-    Kokoro speaks.
-    """
+    """Return the frames of silence after each symbol: a pause less its spoken part."""
     silent = np.maximum(0.0, np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE)
     return np.diff(np.round(np.cumsum(silent)), prepend=0).astype(np.int64)
 
@@ -287,9 +282,7 @@ def _stretched(
     pace: Pace,
     total: float | None,
 ) -> Lasting:
-    """Stretch the symbols at `places` to `total` frames (None = their natural length), each word at
-    its own pace.
-    """
+    """Stretch symbols to `total` frames (None = natural), each word at its own pace."""
     elasticity = np.array([ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
     longest = np.array([_longest(script, place) for place in places])

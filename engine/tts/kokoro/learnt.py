@@ -16,25 +16,10 @@ from engine.errors import EngineError, InvalidInput
 from engine.translatable import from_json, to_json
 from engine.tts import voices
 from engine.tts.kokoro.voices import LEARNT, NAME
+from engine.typed_values import read_json
 
 _LETTERS: Final = 16  # of a digest, in the name of a file
 _LARGEST_REFUSAL: Final = 10_000  # bytes
-
-
-def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
-    """Find a voice that the person made for Kokoro. InvalidInput if it or its recording
-    is missing.
-    """
-    for each in voices.saved_voices(within or voices.folder()):
-        if voices.folded(each.name) == voices.folded(name) and each.model == NAME:
-            if each.has_clip and each.recording:
-                return each
-            raise InvalidInput(
-                "The recording of '{name}' was not kept.",
-                hint="Add the recording again.",
-                name=name,
-            )
-    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
 def learnt_path(recording: str, within: Path | None = None) -> Path:
@@ -44,9 +29,7 @@ def learnt_path(recording: str, within: Path | None = None) -> Path:
 
 
 def refuse(recording: str, text: str, reason: str) -> None:
-    """Store the reason for not offering the voice learnt from a recording and this
-    text. OSError.
-    """
+    """Store the reason for not offering a voice learnt from this text. OSError."""
     document = {"recipe": LEARNT, "text": text, "reason": to_json(reason)}
     file = _refusal_file(recording)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -54,12 +37,9 @@ def refuse(recording: str, text: str, reason: str) -> None:
 
 
 def refusal(recording: str, text: str) -> str:
-    """Return the reason that refuse() stored; empty if there is none for this text and today's
-    recipe.
-    """
+    """Return the reason of refuse(); empty without one for this text and today's recipe."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        with _refusal_file(recording).open("rb") as file:
-            document = json.loads(file.read(_LARGEST_REFUSAL))
+        document = read_json(_refusal_file(recording), _LARGEST_REFUSAL)
         if (document["recipe"], document["text"]) == (LEARNT, text):
             return from_json(document["reason"])
     return ""
@@ -71,17 +51,14 @@ def _refusal_file(recording: str) -> Path:
 
 def is_current(file: Path) -> bool:
     """Return True if the learnt voice was made by the current recipe."""
-    try:
+    with suppress(EngineError):
         return voices.header(file).recipe_version == LEARNT
-    except EngineError:
-        return False
+    return False
 
 
 def learnt_file(name: str) -> Path | None:
-    """Return the file of a learnt voice that is not chosen yet; None if there is none by today's
-    recipe.
-    """
-    return file_of(saved(name))
+    """Return the file of a learnt voice by today's recipe that is not chosen yet."""
+    return file_of(voices.with_recording(name, model=NAME))
 
 
 def file_of(voice: voices.SavedVoice) -> Path | None:
@@ -94,7 +71,7 @@ def choose(name: str, *, learnt: bool, within: Path | None = None) -> None:
     """Use the learnt voice or the blend from now on, and delete the other. InvalidInput if there is
     no learnt voice to choose.
     """
-    voice = saved(name, within)
+    voice = voices.with_recording(name, within, NAME)
     file = file_of(voice)
     if file is None:
         raise InvalidInput("Nothing was learnt of '{name}' yet.", name=name)

@@ -1,10 +1,15 @@
-"""The networks of Kokoro on one thread: text encoder, frame features, decoder.
+"""The networks of Kokoro on one thread: text encoder, frame features, decoder; and the decoder's
+excitation, the spectrum of a sum of harmonics of the pitch.
 
-The published file is cut into these parts at the first start; later starts use the cut, which lies
-beside it. A cut depends on the processor too (graph/products.py), so a cut of another processor is
-made again, as is a damaged one. Invariants: a cut is complete or missing (made under a temporary
-name, synced, then renamed), its name holds the hash of the published file and of the code that made
-it, and onnx reads only a file with the publisher's hash.
+The published file is cut into these networks at the first start; later starts use the cut, which
+lies beside it. A cut depends on the processor too (graph/published.py), so a cut of another
+processor is made again, as is a damaged one. Invariants: a cut is complete or missing (made under a
+temporary name, synced, then renamed), its name holds the hash of the published file and of the code
+that made it, and onnx reads only a file with the publisher's hash.
+
+The phase of the excitation runs through the entire sentence, so that windows join. The published
+graph begins every call at phase zero: the same window, cut elsewhere, then correlates at -0.2 with
+the sentence.
 """
 
 import hashlib
@@ -13,6 +18,7 @@ import logging
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -26,12 +32,22 @@ from safetensors.numpy import load_file
 
 from engine.errors import ModelError
 from engine.translatable import Translatable
-from engine.tts.kokoro.graph.exact import sums_exactly
-from engine.tts.kokoro.source import Source
+
+Floats = npt.NDArray[np.float32]
+
+SAMPLE_RATE: Final = 24_000
+FRAME: Final = 600  # samples, 25 ms: the unit of durations
+STEP: Final = 300  # samples of one value of the pitch
+FINE_ROWS: Final = 120  # spectra of a frame
+BINS: Final = 11  # of a spectrum: 20 samples, every 5
+EDGE: Final = 5  # samples at each end of a window that its first or last row gives only in part
+_WIDTH, _HOP = 20, 5  # samples of a spectrum, and between two
+_HARMONICS: Final = 9
+_LOUDNESS: Final = 0.1
+_VOICED_HZ: Final = 10.0
 
 log = logging.getLogger(__name__)
 
-Floats = npt.NDArray[np.float32]
 VoiceInputs = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
 
 SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
@@ -40,9 +56,79 @@ REFETCH: Final = Translatable(
     command="rubato models remove kokoro",
     other="rubato models get kokoro",
 )
-_CODE: Final = ("published.py", "products.py", "decoder.py", "cutting.py")
+_CODE: Final = ("published.py", "decoder.py", "cutting.py")
 _CUT: Final = "cut-"
 _PLANNED: Final = 16  # texts of plans
+
+
+@dataclass(frozen=True)
+class Source:
+    """Published weights: of the harmonics [9] and their bias, and of the convolutions over pitch
+    and energy [2, 3] with their biases [2].
+    """
+
+    harmonics: Floats
+    bias: float
+    taps: Floats
+    tap_bias: Floats
+
+    def curves(self, pitch: Floats, energy: Floats) -> Floats:
+        """Convert pitch and energy, [2 T] each, to the decoder's input [T, 2]."""
+        columns = []
+        for values, taps, bias in zip((pitch, energy), self.taps, self.tap_bias, strict=True):
+            padded = np.pad(values, 1)
+            three = np.stack([padded[:-2:2], padded[1:-1:2], padded[2::2]])
+            columns.append(taps @ three + bias)
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def turns(self, pitch: Floats) -> npt.NDArray[np.float64]:
+        """Return the phase of each harmonic in revolutions, at the middle of each pitch value [2 T,
+        9], counted from the sentence's start.
+        """
+        each = pitch.astype(np.float64)[:, None] * np.arange(1, _HARMONICS + 1) / SAMPLE_RATE
+        return STEP * np.cumsum(each - np.floor(each), axis=0)
+
+    def spectrum(
+        self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int
+    ) -> Floats:
+        """Return magnitudes and angles of the frames from `first` to `last`, a row every 5 samples,
+        [120 (last - first) + 1, 22].
+        """
+        wave = self._wave(pitch, turns, first, last)
+        pieces = np.lib.stride_tricks.sliding_window_view(wave, _WIDTH)[::_HOP]
+        parts = pieces @ _TRANSFORM
+        real, imaginary = parts[:, :BINS], parts[:, BINS:]
+        return np.concatenate([np.hypot(real, imaginary), np.arctan2(imaginary, real)], axis=1)
+
+    def _wave(self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int) -> Floats:
+        """Return the samples of the frames and of half a window on both sides."""
+        total = STEP * len(pitch)
+        places = np.abs(np.arange(FRAME * first - _WIDTH // 2, FRAME * last + _WIDTH // 2))
+        places = np.where(places >= total, 2 * total - 2 - places, places)  # reflected at the ends
+        at = (places + 0.5) / STEP - 0.5
+        before = np.floor(at).astype(np.int64)
+        share = (at - before)[:, None]
+        low, high = (np.clip(before + n, 0, len(pitch) - 1) for n in (0, 1))
+        phase = turns[low] * (1 - share) + turns[high] * share
+        phase -= np.floor(phase)
+        voiced = pitch[places // STEP] > _VOICED_HZ
+        waves = np.sin(np.float32(2 * np.pi) * phase.astype(np.float32)) * voiced[:, None]
+        wave: Floats = np.tanh(np.float32(_LOUDNESS) * (waves @ self.harmonics) + self.bias)
+        return wave.astype(np.float32)
+
+
+def _transform() -> Floats:
+    """Return the Fourier transform of windows of _WIDTH samples, Hann window included, as a matrix
+    [20, 22], real parts first.
+    """
+    places = np.arange(_WIDTH)
+    hann = 0.5 - 0.5 * np.cos(2 * np.pi * places / _WIDTH)
+    angles = 2 * np.pi * places[:, None] * np.arange(BINS) / _WIDTH
+    parts = np.concatenate([np.cos(angles), -np.sin(angles)], axis=1) * hann[:, None]
+    return parts.astype(np.float32)
+
+
+_TRANSFORM: Final = _transform()
 
 
 @dataclass(frozen=True)
@@ -95,9 +181,7 @@ class Parts:
     def features(
         self, encoded: EncodedText, style: Floats, frames: npt.NDArray[np.int64]
     ) -> tuple[Floats, Floats, Floats]:
-        """Return features [T, 512], pitch [2 T] in Hz and energy [2 T] of symbols that last
-        `frames`.
-        """
+        """Return features [T, 512], pitch [2 T] in Hz and energy [2 T] of timed symbols."""
         names = [each.name for each in self._frames.get_inputs()]
         values = (encoded.tokens, style, frames.astype(np.float32)[None], encoded.states)
         features, pitch, energy = self._frames.run(None, dict(zip(names, values, strict=True)))
@@ -116,8 +200,14 @@ def load_parts(file: Path) -> Parts:
     folder = file.parent / f"{_CUT}{cut_hash()}"
     try:
         with FileLock(file.parent / ".cut.lock"):
-            if parts := _usable_parts(folder, file):
-                return parts
+            if folder.is_dir():
+                with suppress(ModelError):
+                    parts = Parts(folder, file)
+                    if parts.fits_processor:
+                        return parts
+                log.warning(
+                    "Kokoro is cut again: damaged, or for another processor path=%s", folder
+                )
             _cut(file, folder)
     except OSError as error:
         raise ModelError(
@@ -129,21 +219,6 @@ def load_parts(file: Path) -> Parts:
     return Parts(folder, file)
 
 
-def _usable_parts(folder: Path, published: Path) -> Parts | None:
-    """Return the parts of an earlier cut; None if it is missing, damaged or another processor's."""
-    if not folder.is_dir():
-        return None
-    try:
-        parts = Parts(folder, published)
-    except ModelError as error:
-        log.warning("Kokoro is cut again, as its parts are damaged: %s", error.message)
-        return None
-    if not parts.fits_processor:
-        log.warning("Kokoro is cut again, for this processor path=%s", folder)
-        return None
-    return parts
-
-
 def _cut(file: Path, folder: Path) -> None:
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -153,7 +228,9 @@ def _cut(file: Path, folder: Path) -> None:
         )
     from engine.tts.kokoro.graph.cutting import cut  # loads onnx
 
-    for old in (folder, *file.parent.glob(f".{_CUT}*"), *_stale(file.parent)):
+    cuts = sorted(file.parent.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)
+    # Of those made by other versions of the code, a second installation may use the newest.
+    for old in (folder, *file.parent.glob(f".{_CUT}*"), *cuts[:-1]):
         if old.is_dir():
             shutil.rmtree(old)
     temporary = Path(tempfile.mkdtemp(dir=file.parent, prefix=f".{_CUT}"))
@@ -164,13 +241,6 @@ def _cut(file: Path, folder: Path) -> None:
     temporary.replace(folder)
 
 
-def _stale(folder: Path) -> list[Path]:
-    """Return the cuts made by other versions of the code, except the newest, which a second
-    installation may use.
-    """
-    return sorted(folder.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)[:-1]
-
-
 @cache
 def cut_hash() -> str:
     """Hash the published file and the code that cuts it, ten letters."""
@@ -178,6 +248,12 @@ def cut_hash() -> str:
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro.graph").joinpath(name).read_bytes())
     return digest.hexdigest()[:10]
+
+
+def sums_exactly(probe: Any) -> bool:
+    """Run published.probe(): True if this processor adds signed products exactly."""
+    entry = probe.get_inputs()[0]
+    return bool(probe.run(None, {entry.name: np.full(entry.shape, 255, np.uint8)})[0].item())
 
 
 def _session(file: Path) -> Any:

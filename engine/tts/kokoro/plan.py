@@ -8,13 +8,12 @@ and the number of rendered frames.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import PhonedWord
-from engine.tts.kokoro.delivery import AS_IT_IS, VOICED_HZ, Delivery
 from engine.tts.kokoro.durations import (
     PER_SECOND,
     Frames,
@@ -31,6 +30,7 @@ from engine.tts.kokoro.durations import (
 )
 from engine.tts.kokoro.parts import EncodedText, Floats, Parts
 from engine.tts.kokoro.symbols import ids
+from engine.tts.kokoro.voices import AS_IT_IS, VOICED_HZ, Delivery
 from engine.tts.rate import paced
 
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
@@ -76,29 +76,48 @@ class PlanRequest:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The plan of a sentence. `frames`: of each symbol and both edges; the first `kept` of them
-    were rendered before. Frames before `limit` may be rendered; after the limit of a complete
-    sentence there is only silence. `inherited`: frames by which the sentence before was too long
-    (None = this is the first one). `steady`: the rate has not changed since the sentence began.
-    `curves` and `turns`: pitch and energy as source.py prepares them.
+class NaturalSpeech:
+    """A planned sentence: features [T, C], pitch in Hz and energy [2 T], and the `frames` of its
+    symbols and both edges. `curves` and `turns`: pitch and energy as parts.py prepares them.
+    windows.render() makes samples of it.
     """
 
-    request: PlanRequest
-    inherited: float | None
     script: KokoroScript
     encoded: EncodedText
-    pauses: tuple[float, ...]
-    steady: bool
-    pace: Pace
     frames: Frames
-    kept: int
     features: Floats
     pitch: Floats
     energy: Floats
     curves: Floats
     turns: npt.NDArray[np.float64]
-    limit: int
+
+    @property
+    def edges(self) -> Frames:
+        """Frames at which the symbols' sounds begin, and the end of the last one."""
+        return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
+
+    def with_curves(self, parts: Parts, pitch: Floats, energy: Floats) -> Self:
+        """Return the same sounds with another pitch and energy."""
+        source = parts.source
+        curves, turns = source.curves(pitch, energy), source.turns(pitch)
+        return replace(self, pitch=pitch, energy=energy, curves=curves, turns=turns)
+
+
+@dataclass(frozen=True)
+class Plan(NaturalSpeech):
+    """The plan of a sentence. The first `kept` of its frames were rendered before. Frames before
+    `limit` may be rendered; after the limit of a complete sentence there is only silence.
+    `inherited`: frames by which the sentence before was too long (None = this is the first one).
+    `steady`: the rate has not changed since the sentence began.
+    """
+
+    request: PlanRequest
+    inherited: float | None
+    pauses: tuple[float, ...]
+    steady: bool
+    pace: Pace
+    kept: int
+    limit: int = 0
 
     @property
     def first(self) -> int:
@@ -121,18 +140,6 @@ class Plan:
         return int(self.frames[0]) - self.first
 
     @property
-    def edges(self) -> Frames:
-        """Frames at which the symbols' sounds begin, and the end of the last one."""
-        return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
-
-    @property
-    def end_of_sound(self) -> int:
-        """The frame at which the sound before the last mark has died away."""
-        end = int(self.edges[-2])
-        dying = np.flatnonzero(self.energy[2 * end : 2 * (end + _DYING)] > _DEAD) // 2
-        return end + int(max(dying, default=0)) + 1
-
-    @property
     def onsets(self) -> Frames:
         """The frame at which each word's sound begins."""
         return self.edges[np.array(self.script.firsts, np.int64)]
@@ -152,12 +159,6 @@ class Plan:
                 sounding = np.flatnonzero(energy > _SOUNDING) // 2
                 heard[number] = onset + int(min(sounding, default=0))
         return np.maximum.accumulate(heard)
-
-    @property
-    def onset_of_last(self) -> int:
-        """The frame at which the last word with a sound begins."""
-        last = max(n for n, word in enumerate(self.request.words) if word.phones)
-        return int(self.onsets[last])
 
     @property
     def silences(self) -> dict[int, int]:
@@ -210,23 +211,8 @@ class Plan:
         return self.late(self.limit) + float(self.frames[-1]) - cut
 
     def begun(self, done: int) -> int:
-        """Return the number of symbols, with the edge before them, that have begun before frame
-        `done`.
-        """
+        """Count the symbols and the edge before them that have begun before frame `done`."""
         return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
-
-
-@dataclass(frozen=True)
-class _RenderedPart:
-    """The rendered part of a sentence: frames of its symbols, pauses that are decided, spoken
-    syllables of each word. `steady`: as in Plan. `late`: frames by which it is too long.
-    """
-
-    frames: Frames
-    pauses: tuple[float, ...]
-    said: Mapping[int, int]
-    steady: bool
-    late: float
 
 
 def make_plan(
@@ -242,53 +228,57 @@ def make_plan(
     None = there was no sentence before.
     """
     follows = late is not None
-    past = _rendered_part(before, done, request.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
+    frozen, decided, said, steady, behind = _rendered_part(
+        before, done, request.rate, (late or 0.0) + (_LEAD + EARLY) * follows
+    )
     rates = [None if request.rate is None else paced(request.rate, pace) for pace in request.paces]
-    early = -past.late / PER_SECOND
     below = pausing_below(speaker.accent, speaker.own_rate)
     needed = [pause_needed(rate, below) for rate in rates]
-    pauses = pauses_after(request.words, needed, past.pauses, past.said, early, steady=past.steady)
+    pauses = pauses_after(request.words, needed, decided, said, -behind / PER_SECOND, steady=steady)
     script = make_script(request.words, pauses, closed=request.closed, accent=speaker.accent)
     encoded = parts.encode(ids(script.text), speaker.style)
-    pace = Pace(request.rate, request.paces, speaker.own_rate, past.late, below)
+    pace = Pace(request.rate, request.paces, speaker.own_rate, behind, below)
     slowness = speaker.delivery.slowness if request.rate is None else 1.0
-    frames = fit_durations(
-        script, slowness * encoded.natural, past.frames, pace, closed=request.closed
-    )
+    frames = fit_durations(script, slowness * encoded.natural, frozen, pace, closed=request.closed)
     features, pitch, energy = parts.features(encoded, speaker.style, frames)
     pitch = speaker.delivery.pitched(pitch)
     if before is not None:
         features = np.concatenate([before.features[:done], features[done:]])
         pitch = _joined(before.pitch, pitch, 2 * done)
         energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
-    source = parts.source
+    curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
     plan = Plan(
-        request, late, script, encoded, pauses, past.steady, pace, frames, len(past.frames),
-        features, pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
-    )  # fmt: skip
+        *(script, encoded, frames, features, pitch, energy, curves, turns),
+        *(request, late, pauses, steady, pace, len(frozen)),
+    )
     if before is None and follows:  # the lead of the plan is known now
         pace = replace(pace, late=pace.late + plan.lead - _LEAD - EARLY)
-    end = plan.end_of_sound if request.closed else plan.onset_of_last - _HELD
+    if request.closed:  # the sound before the last mark has died away at the end
+        end = int(plan.edges[-2])
+        dying = np.flatnonzero(plan.energy[2 * end : 2 * (end + _DYING)] > _DEAD) // 2
+        end += int(max(dying, default=0)) + 1
+    else:
+        last = max(n for n, word in enumerate(request.words) if word.phones)
+        end = int(plan.onsets[last]) - _HELD
     plan = replace(plan, pace=pace, limit=max(done, min(len(features), end)))
     return plan.hurried(done) if request.closed else plan
 
 
 def _rendered_part(
     before: Plan | None, done: int, rate: float | None, late: float
-) -> _RenderedPart:
-    """Return the part of a plan before the frame `done`. `late`: used if there is no plan yet."""
+) -> tuple[Frames, tuple[float, ...], Mapping[int, int], bool, float]:
+    """Return what of a plan lies before the frame `done`: frames of symbols, pauses that are
+    decided, spoken syllables of each word, Plan.steady, and the frames by which it is too long
+    (`late` if there is no plan yet).
+    """
     if before is None:
-        return _RenderedPart(np.zeros(0, np.int64), (), {}, steady=True, late=late)
+        return np.zeros(0, np.int64), (), {}, True, late
     frames = before.frames[: before.begun(done)]
     decided = sum(end + 1 < len(frames) for end in before.script.ends)
-    same = before.request.rate == rate
-    return _RenderedPart(
-        frames,
-        before.pauses[:decided],
-        said_syllables(before.script, max(0, len(frames) - 1)),
-        steady=before.steady and same,
-        late=before.late(done) if same else 0.0,
-    )
+    said = said_syllables(before.script, max(0, len(frames) - 1))
+    if before.request.rate != rate:
+        return frames, before.pauses[:decided], said, False, 0.0
+    return frames, before.pauses[:decided], said, before.steady, before.late(done)
 
 
 def _joined(old: Floats, new: Floats, place: int) -> Floats:

@@ -21,13 +21,21 @@ from safetensors.numpy import load_file
 from engine.nn.mel import mel_edges, triangles
 from engine.resources import resource
 from engine.tts.base import Pcm, Voice
-from engine.tts.kokoro.delivery import SLOWNESS, SPREADS, TAPS, VOICED_HZ, Delivery
-from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, powers
-from engine.tts.kokoro.parts import Floats
-from engine.tts.kokoro.source import SAMPLE_RATE
-from engine.tts.kokoro.voices import MAKING, STYLE, TIMBRE, blend, style_of
+from engine.tts.kokoro.fit.measuring import RATE, bandwidth, log_pitch, pace, pitch_of, powers
+from engine.tts.kokoro.parts import SAMPLE_RATE, Floats
+from engine.tts.kokoro.voices import (
+    MAKING,
+    SLOWNESS,
+    SPREADS,
+    STYLE,
+    TAPS,
+    TIMBRE,
+    VOICED_HZ,
+    Delivery,
+    blend,
+    style_of,
+)
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.pitch import RATE, log_pitch, pace
 from engine.tts.speaker.recording import resampled
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 from engine.tts.voices import NEAREST
@@ -172,11 +180,8 @@ def equaliser(clip: Pcm, said: Pcm) -> Floats:
         levels.append(np.log(loud / loud.sum() + 1e-7) / 2)
     gains = np.where(middles < bandwidth(clip), levels[0] - levels[1], 0.0)
     gains = np.clip(gains, -_MOST_GAIN, _MOST_GAIN)
-    return _filter_of(np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains))
-
-
-def _filter_of(gains: Numbers) -> Floats:
-    """Return taps of minimum phase with these gains [_FFT / 2 + 1], logarithms of amplitude."""
+    gains = np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains)
+    # Taps of minimum phase with these gains, logarithms of amplitude.
     cepstrum = np.fft.irfft(gains)
     cepstrum[1 : _FFT // 2] *= 2
     cepstrum[_FFT // 2 + 1 :] = 0

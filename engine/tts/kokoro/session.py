@@ -8,7 +8,7 @@ random, so the seed has no effect.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -17,15 +17,12 @@ import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Pcm, RateRange
-from engine.tts.kokoro.delivery import TAPS
 from engine.tts.kokoro.durations import Frames
-from engine.tts.kokoro.natural import NaturalSpeech, plan_natural
-from engine.tts.kokoro.parts import EncodedText, Parts, VoiceInputs
-from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
-from engine.tts.kokoro.sentences import next_words
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.symbols import parts_of
-from engine.tts.kokoro.windows import faded_in, faded_out, render, with_silences
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE, Parts, VoiceInputs
+from engine.tts.kokoro.plan import NaturalSpeech, Plan, PlanRequest, Speaker, make_plan
+from engine.tts.kokoro.symbols import next_words, parts_of
+from engine.tts.kokoro.voices import TAPS
+from engine.tts.kokoro.windows import faded_in, faded_out, plan_natural, render, with_silences
 from engine.tts.rate import SyllableMeter
 from engine.tts.session import Session
 
@@ -45,12 +42,10 @@ class VoiceParts:
     speaker: Speaker
     voice_inputs: VoiceInputs
 
-    def natural(
-        self, words: Sequence[PhonedWord], frames_of: Callable[[EncodedText], Frames] | None = None
-    ) -> NaturalSpeech:
+    def natural(self, words: Sequence[PhonedWord], frames: Frames | None = None) -> NaturalSpeech:
         """Plan a complete sentence in the voice's style; see plan_natural()."""
         style, accent = self.speaker.style, self.speaker.accent
-        return plan_natural(self.parts, style, words, accent=accent, frames_of=frames_of)
+        return plan_natural(self.parts, style, words, accent=accent, frames=frames)
 
 
 @dataclass(frozen=True)
@@ -148,12 +143,12 @@ class KokoroSession(Session):
         numbers = self._numbers[state.first : state.first + len(words)]
         paces = tuple(self._paces[number] for number in numbers)
         request = PlanRequest(words, paces, self.rate, closed)
-        voice = self._voice
         late = None
         if state.behind is not None:
             rate, behind = state.behind
             late = behind if rate == request.rate else 0.0
-        plan = make_plan(voice.parts, voice.speaker, request, state.plan, state.done, late)
+        parts, speaker = self._voice.parts, self._voice.speaker
+        plan = make_plan(parts, speaker, request, state.plan, state.done, late)
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
 
     def _render(self, plan: Plan) -> None:
@@ -236,9 +231,7 @@ class KokoroSession(Session):
         super()._note_rate()
 
     def rewind(self, sample: int) -> int | None:
-        """Rewind as TtsSession.rewind() does, but from the first frame at or after `sample`, also
-        inside a word.
-        """
+        """See TtsSession; from the first frame at or after `sample`, also inside a word."""
         end = None if self._closed else self._go_back(sample)
         super()._note_rate()
         return end

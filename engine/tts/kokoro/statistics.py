@@ -13,7 +13,6 @@ import logging
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -28,8 +27,8 @@ from engine.atomic_write import replace_file
 from engine.resources import table
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND
-from engine.tts.kokoro.natural import plan_natural
 from engine.tts.kokoro.parts import Floats, Parts, VoiceInputs, cut_hash
+from engine.tts.kokoro.windows import plan_natural
 
 log = logging.getLogger(__name__)
 
@@ -40,27 +39,18 @@ _QUIETEST: Final = 1e-6  # range of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
 _CODE: Final = (
     "statistics.py",
-    "natural.py",
+    "windows.py",
     "durations.py",
     "symbols.py",
     "fit/decoder.py",
 )  # decide the result
+_Answer = tuple[int, dict[str, npt.NDArray[np.float64]]]
 _MOST: Final = 100  # files: every mixture and learnt voice has one
 
 
 def sentences_in(language: str) -> tuple[str, ...]:
     """Return the sentences in which voices of a language are measured; see engine/languages.py."""
     return tuple(table("voices.toml")["measured"][language])
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """`voice_inputs`: inputs of the decoder that are the same for every window; `own_rate`: SPS
-    without a target.
-    """
-
-    voice_inputs: VoiceInputs
-    own_rate: float
 
 
 def statistics(
@@ -71,25 +61,36 @@ def statistics(
     *,
     accent: str,
     shift: Floats | None = None,
-) -> Statistics:
-    """Load the statistics of a style [1, 256], or measure them in `sentences`. `shift` [58, 128]:
-    how far each norm's timbre is from the style's.
+) -> tuple[VoiceInputs, float]:
+    """Load the statistics of a style [1, 256], or measure them in `sentences`: the inputs of the
+    decoder that are the same for every window, and the SPS without a target. `shift` [58, 128]: how
+    far each norm's timbre is from the style's.
     """
     making = f"{_code_hash()} {parts.layout['levels']} {accent}"
     moved = b"" if shift is None else shift.tobytes()
     digest = hashlib.sha256(style.tobytes() + moved + making.encode()).hexdigest()[:16]
     file = kept_in / f"{digest}.safetensors"
-    tensors = _kept(file)
+    tensors: VoiceInputs | None = None
+    try:
+        with suppress(OSError):
+            os.utime(file)  # the least recently used are deleted
+        tensors = dict(load_file(str(file)))
+    except FileNotFoundError:
+        pass
+    except (OSError, SafetensorError):
+        log.warning("a voice's statistics are learnt again path=%s", file, exc_info=True)
     if tensors is None:
         tensors = _learn(parts, style, sentences, shift, accent=accent)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file, save(tensors))
-            _delete_oldest(kept_in)
+            files = sorted(kept_in.glob("*.safetensors"), key=lambda each: each.stat().st_mtime)
+            for old in files[:-_MOST]:  # least recently used: of mixtures and deleted voices
+                old.unlink(missing_ok=True)
         except OSError:  # it can be learnt again
             log.warning("a voice's statistics cannot be kept path=%s", file, exc_info=True)
-    own_rate = float(tensors[PACE].item())
-    return Statistics({name: each for name, each in tensors.items() if name != PACE}, own_rate)
+    own_rate = float(tensors.pop(PACE).item())
+    return tensors, own_rate
 
 
 @cache
@@ -100,27 +101,6 @@ def _code_hash() -> str:
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
     return digest.hexdigest()
-
-
-def _delete_oldest(folder: Path) -> None:
-    """Delete the least recently used files. They belong to mixtures that were only tried, and to
-    deleted voices.
-    """
-    files = sorted(folder.glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-_MOST]:
-        file.unlink(missing_ok=True)
-
-
-def _kept(file: Path) -> VoiceInputs | None:
-    try:
-        with suppress(OSError):
-            os.utime(file)  # see _delete_oldest
-        return dict(load_file(str(file)))
-    except FileNotFoundError:
-        return None
-    except (OSError, SafetensorError):
-        log.warning("a voice's statistics are learnt again path=%s", file, exc_info=True)
-        return None
 
 
 def _learn(
@@ -135,10 +115,10 @@ def _learn(
 
     decoder = load_decoder(parts.published)
     syllables = length = 0
-    answers: list[_Answer] = []
+    answers: list[_Answer] = []  # a number of frames, and flat tensors by name
     for words in sentences:
         said = plan_natural(parts, style, words, accent=accent)
-        answers.append(_Answer(len(said.features), measure(decoder, parts, said, style, shift)))
+        answers.append((len(said.features), measure(decoder, parts, said, style, shift)))
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())
     inputs = {**_norms(parts, answers), **_ranges(parts, answers)}
@@ -154,30 +134,19 @@ def _learn(
     }
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """Measurements of a sentence of `frames` frames: flat tensors by name."""
-
-    frames: int
-    tensors: dict[str, npt.NDArray[np.float64]]
-
-
 def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
     """Return the gain and bias that replace each norm."""
     inputs: dict[str, Any] = {}
-    total = sum(answer.frames for answer in answers)
+    total = sum(frames for frames, _ in answers)
     for name, tensor in parts.layout["norms"].items():
-        means = [(each.frames, each.tensors[tensor["mean"]]) for each in answers]
-        variances = [each.tensors[tensor["variance"]] for each in answers]
-        mean = sum(count * each for count, each in means) / total
-        square = sum(
-            count * (variance + each**2)
-            for (count, each), variance in zip(means, variances, strict=True)
-        )
-        gain = answers[0].tensors[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
+        measured = [(n, each[tensor["mean"]], each[tensor["variance"]]) for n, each in answers]
+        mean = sum(count * each for count, each, _ in measured) / total
+        square = sum(count * (variance + each**2) for count, each, variance in measured)
+        first = answers[0][1]
+        gain = first[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
         factor = parts.tables.get(f"factor {name}", np.float32(1.0))
         inputs[f"gain {name}"] = gain * factor
-        inputs[f"bias {name}"] = (answers[0].tensors[tensor["beta"]] - mean * gain) * factor
+        inputs[f"bias {name}"] = (first[tensor["beta"]] - mean * gain) * factor
     return inputs
 
 
@@ -204,6 +173,6 @@ def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
 
 def _ends(tensor: str, answers: Sequence[_Answer]) -> tuple[Any, Any]:
     """Return the minimum and the maximum of a tensor, in total or by channel."""
-    least = np.min([each.tensors[f"ReduceMin {tensor}"] for each in answers], axis=0)
-    most = np.max([each.tensors[f"ReduceMax {tensor}"] for each in answers], axis=0)
+    least = np.min([each[f"ReduceMin {tensor}"] for _, each in answers], axis=0)
+    most = np.max([each[f"ReduceMax {tensor}"] for _, each in answers], axis=0)
     return least, most

@@ -16,12 +16,9 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.translatable import Progress, Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.kokoro import paths
-from engine.tts.kokoro.natural import phoned
-from engine.tts.kokoro.parts import Parts, load_parts
+from engine.tts.kokoro.parts import SAMPLE_RATE, Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, VoiceParts
-from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.statistics import sentences_in, statistics
 from engine.tts.kokoro.voices import (
     LEARNT,
@@ -29,14 +26,17 @@ from engine.tts.kokoro.voices import (
     NAME,
     accent_of,
     delivery_of,
+    is_fetched,
+    model_file,
     read_voices,
     shift_of,
     style_of,
+    voices_folder,
 )
-from engine.tts.kokoro.windows import render
+from engine.tts.kokoro.windows import phoned, render
 from engine.tts.packs import not_fetched
 from engine.tts.pick import can_clone
-from engine.tts.synthesiser import Synthesiser
+from engine.tts.session import Synthesiser
 
 if TYPE_CHECKING:
     from engine.tts.kokoro.fit.learning import Lesson
@@ -49,12 +49,12 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     """Load the fetched model; the first time, cut it into its parts (some seconds). ModelError when
     its files are missing or damaged.
     """
-    if not paths.is_fetched():
+    if not is_fetched():
         raise not_fetched("Kokoro", NAME)
     progress(Translatable("Loading {name}", name="Kokoro"), None)
-    file = paths.model_file()
+    file = model_file()
     parts = load_parts(file)
-    return KokoroSynthesiser(parts, read_voices(paths.voices_folder()), file.parent / _LEARNT)
+    return KokoroSynthesiser(parts, read_voices(voices_folder()), file.parent / _LEARNT)
 
 
 class KokoroSynthesiser(Synthesiser[VoiceParts]):
@@ -113,8 +113,8 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
         style, accent = style_of(voice), accent_of(voice)
         espeak = self._espeak(accent)
         sentences = [phoned(espeak, sentence) for sentence in sentences_in(voice.language)]
-        learnt = statistics(
+        voice_inputs, own_rate = statistics(
             self._parts, style, sentences, self._learnt, accent=accent, shift=shift_of(voice)
         )
-        speaker = Speaker(style, accent, learnt.own_rate, delivery_of(voice))
-        return VoiceParts(self._parts, espeak, speaker, learnt.voice_inputs)
+        speaker = Speaker(style, accent, own_rate, delivery_of(voice))
+        return VoiceParts(self._parts, espeak, speaker, voice_inputs)

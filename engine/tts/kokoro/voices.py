@@ -1,24 +1,45 @@
-"""Kokoro's voices: names, languages, descriptions and styles.
+"""Kokoro's voices: files, names, languages, descriptions, styles, and a person's delivery.
 
 A style is a vector of 256 numbers: 128 of timbre, then 128 of prosody. The published files have a
 row for each number of symbols in a text. In English the choice of the row made no difference (rows
 30, 60 or by length), so a voice here always uses row _ROW. In Italian the ends of sentences are
 lost with it: Chiara had 23 of 99 words wrong (Whisper base), with the row of long sentences 14. A
 mixture of voices is the mean of their vectors.
+
+A delivery is what a style does not contain: median and spread of the pitch, pace, and colour
+(spectral envelope). Invariants: the numbers of a voice are within bounds at which Kokoro speaks, or
+the voice is refused, so a file from elsewhere cannot make noise at full scale; this module imports
+no ONNX Runtime, so that listing voices stays quick.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.errors import InvalidInput, ModelError
+from engine.settings_file import data_folder
 from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.base import LANGUAGE, Voice
-from engine.tts.kokoro.delivery import Delivery
 from engine.tts.kokoro.parts import REFETCH, SHA256, Floats
 from engine.tts.voices import NEAREST
+
+VOICED_HZ: Final = 50.0  # a lower value marks an unvoiced step
+TAPS: Final = 320  # of the equaliser: 128 lose a fifth of its gain in likeness, 32 nearly all
+SPREADS: Final = (0.7, 1.3)
+SLOWNESS: Final = (0.85, 1.2)
+_HIGHEST_HZ: Final = 600.0
+# Attribute of Delivery, shape, minimum and maximum of a voice's tensors, by name.
+_BOUNDS: Final = {
+    "pitch offset": ("offset", (1,), -4.0, 4.0),
+    "pitch spread": ("spread", (1,), *SPREADS),
+    "slowness": ("slowness", (1,), *SLOWNESS),
+    "equaliser": ("taps", (TAPS,), -4.0, 4.0),
+}
 
 NAME: Final = KOKORO
 MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
@@ -79,8 +100,91 @@ _ACCENTS: Final = {
 _ENGLISH: Final = "ab"
 
 
-def _name(file: str) -> str:
-    return _RENAMED.get(file, file[3:].capitalize())
+def model_file() -> Path:
+    """Return the file of the published model, which need not exist."""
+    return data_folder() / "models" / "kokoro" / "kokoro-v1.0.int8.onnx"
+
+
+def voices_folder() -> Path:
+    """Return the folder of the voices, one .bin each. It may be missing."""
+    return data_folder() / "models" / "kokoro-voices" / "voices"
+
+
+def is_fetched() -> bool:
+    """Return True if the model and its first voice exist; loading checks them fully."""
+    return model_file().is_file() and (voices_folder() / "af_heart.bin").is_file()
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Changes to Kokoro's speech. The natural logarithm p of the pitch in Hz becomes `offset` +
+    `spread` * p; `slowness` is a factor on durations without a requested rate; `taps`: of a filter.
+    """
+
+    offset: float = 0.0
+    spread: float = 1.0
+    slowness: float = 1.0
+    taps: Floats | None = None
+
+    @classmethod
+    def of_tensors(cls, tensors: Mapping[str, npt.NDArray[np.generic]]) -> Self:
+        """Read the delivery from a voice's tensors. ValueError for a value out of bounds."""
+        found: dict[str, Any] = {}
+        for name, (field, shape, least, most) in _BOUNDS.items():
+            if name not in tensors:
+                continue
+            numbers = np.asarray(tensors[name], np.float32)  # as the bounds are compared
+            is_right = numbers.shape == shape and np.issubdtype(tensors[name].dtype, np.floating)
+            if not is_right or not np.all((numbers >= least) & (numbers <= most)):
+                raise ValueError(f"the {name} is out of bounds")
+            found[field] = numbers if field == "taps" else float(numbers[0])
+        return cls(**found)
+
+    def tensors(self) -> dict[str, Floats]:
+        """Return the tensors that of_tensors() reads."""
+        values = {name: getattr(self, field) for name, (field, *_) in _BOUNDS.items()}
+        return {
+            name: np.atleast_1d(np.asarray(each, np.float32))
+            for name, each in values.items()
+            if each is not None
+        }
+
+    @classmethod
+    def between(cls, parts: Sequence[tuple[Self, float]]) -> Self:
+        """Mix several deliveries, whose shares add up to 1."""
+
+        def mean(of: Callable[[Self], Any]) -> Any:
+            return sum(share * of(each) for each, share in parts)
+
+        flat = np.eye(1, TAPS, dtype=np.float32)[0]
+        taps = mean(lambda each: flat if each.taps is None else each.taps)
+        return cls(
+            float(mean(lambda each: each.offset)),
+            float(mean(lambda each: each.spread)),
+            float(mean(lambda each: each.slowness)),
+            None if all(each.taps is None for each, _ in parts) else np.asarray(taps, np.float32),
+        )
+
+    def pitched(self, pitch: Floats) -> Floats:
+        """Return a pitch track moved to this person's pitch; unvoiced values do not change."""
+        if (self.offset, self.spread) == (0.0, 1.0):
+            return pitch
+        moved = np.exp(self.offset + self.spread * np.log(np.maximum(pitch, 1.0)))
+        moved = np.clip(moved, VOICED_HZ + 1, _HIGHEST_HZ)
+        return np.where(pitch > VOICED_HZ, moved, pitch).astype(np.float32)
+
+    def coloured(self, pcm: Floats, before: Floats) -> Floats:
+        """Filter samples [S]; `before`: the available unfiltered samples before them. Each result
+        depends only on the last TAPS samples, so pieces join.
+        """
+        if self.taps is None:
+            return pcm
+        before = before[-TAPS + 1 :]
+        padded = np.pad(np.concatenate([before, pcm]), (TAPS - 1 - len(before), 0))
+        return np.convolve(padded, self.taps, "valid").astype(np.float32, copy=False)
+
+
+AS_IT_IS: Final = Delivery()
 
 
 def _about(file: str) -> Translatable:
@@ -89,7 +193,7 @@ def _about(file: str) -> Translatable:
     return joined((Translatable(each) for each in said if each), ", ")
 
 
-FILES: Final = {_name(file): file for file in _FILES}  # without ".bin", by name
+FILES: Final = {_RENAMED.get(each, each[3:].capitalize()): each for each in _FILES}
 NAMES: Final = tuple(FILES)
 ABOUT: Final = {name: _about(file) for name, file in FILES.items()}
 LANGUAGES: Final = {  # of those that do not speak English
@@ -103,9 +207,7 @@ def fetched(folder: Path) -> tuple[str, ...]:
     languages than English.
     """
     return tuple(
-        name
-        for name, file in FILES.items()
-        if name not in LANGUAGES or (folder / f"{file}.bin").is_file()
+        name for name in NAMES if name not in LANGUAGES or (folder / f"{FILES[name]}.bin").is_file()
     )
 
 
@@ -115,9 +217,7 @@ def read_voices(folder: Path) -> tuple[Voice, ...]:
 
 
 def style_of(voice: Voice) -> Floats:
-    """Return the style [1, 256] of a voice. InvalidInput if it is missing or unlike any
-    speaker's.
-    """
+    """Return the style [1, 256] of a voice. InvalidInput if it is like no speaker's."""
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
     halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
     lengths = np.linalg.norm(halves, axis=1)
@@ -142,9 +242,7 @@ def shift_of(voice: Voice) -> Floats | None:
 
 
 def delivery_of(voice: Voice) -> Delivery:
-    """Return the delivery of a voice: pitch, pace and colour. InvalidInput if it is out
-    of bounds.
-    """
+    """Return the delivery of a voice. InvalidInput if it is out of bounds."""
     try:
         return Delivery.of_tensors(voice.tensors)
     except ValueError as error:

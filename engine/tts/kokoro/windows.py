@@ -1,25 +1,53 @@
-"""Samples of some frames of a plan, and the silences between them.
+"""Samples of some frames of a plan with its silences, and complete sentences at the voice's own
+pace, as needed by statistics and fits.
 
 Invariant: a frame's samples do not depend on the window it is rendered in: the decoder gets as many
 frames on both sides as its convolutions see (graph/decoder.py), and nothing is measured over the
 window. So windows of any size join without a seam.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.tts.kokoro.natural import NaturalSpeech
-from engine.tts.kokoro.parts import Floats, Parts, VoiceInputs
-from engine.tts.kokoro.plan import Plan
-from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.tts.kokoro.durations import Frames, make_script
+from engine.tts.kokoro.parts import EDGE, FINE_ROWS, FRAME, Floats, Parts, VoiceInputs
+from engine.tts.kokoro.plan import NaturalSpeech, Plan
+from engine.tts.kokoro.symbols import ids
 
 _FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
+def plan_natural(
+    parts: Parts,
+    style: Floats,
+    words: Sequence[PhonedWord],
+    *,
+    accent: str,
+    frames: Frames | None = None,
+) -> NaturalSpeech:
+    """Plan the words in a style [1, 256], with the voice's own durations or these `frames`."""
+    script = make_script(words, [0.0] * len(words), closed=True, accent=accent)
+    encoded = parts.encode(ids(script.text), style)
+    if frames is None:
+        frames = np.maximum(1, np.round(encoded.natural)).astype(np.int64)
+    features, pitch, energy = parts.features(encoded, style, frames)
+    curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
+    return NaturalSpeech(script, encoded, frames, features, pitch, energy, curves, turns)
+
+
+def phoned(espeak: Espeak, text: str) -> list[PhonedWord]:
+    """Return the words of a text with their phones."""
+    phonemizer = WordPhonemizer(espeak)
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    return [*words, *phonemizer.finish()]
+
+
 def render(
-    parts: Parts, voice_inputs: VoiceInputs, plan: Plan | NaturalSpeech, first: int, last: int
+    parts: Parts, voice_inputs: VoiceInputs, plan: NaturalSpeech, first: int, last: int
 ) -> Floats:
     """Return the samples [FRAME * (last - first)] of the frames from `first` to `last`."""
     total = len(plan.features)

@@ -20,7 +20,7 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, TtsSession, Voice
 from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE
 from engine.tts.phones import VOCABULARY, PhoneTable, read_table
-from engine.tts.synthesiser import Synthesiser
+from engine.tts.session import Synthesiser
 
 _Parts = TypeVar("_Parts")
 _Prepared = TypeVar("_Prepared")

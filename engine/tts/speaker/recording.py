@@ -18,9 +18,9 @@ from torch import Tensor
 
 from engine.audio.clips.clip import POOR_SNR_DB, Clip, snr_db
 from engine.audio.clips.denoise import denoised, denoiser
-from engine.audio.loudness import brought_to
+from engine.audio.pcm import brought_to
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
-from engine.audio.vad import Stretch, find_speech
+from engine.audio.vad import find_speech
 from engine.errors import UnreadableClip
 from engine.tts.base import Pcm
 from engine.tts.voices import RECORDING
@@ -62,9 +62,7 @@ class Recording:
 
     @torch.inference_mode()
     def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
-        """Return the speaker's unit vector, from the original recording because noise suppression
-        changes it.
-        """
+        """Return the speaker's unit vector, from the original: denoising changes it."""
         pcm = torch.from_numpy(resampled(self.speech, self.sample_rate, SPEECH_RATE))
         vector: npt.NDArray[np.float32] = (
             torch.nn.functional.normalize(encoder.embed(pcm), dim=0).float().cpu().numpy()
@@ -119,7 +117,13 @@ def _check(pcm: Pcm, sample_rate: int) -> None:
 def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
     """Return the parts of the recording that are speech, with their margins."""
     stretches = find_speech(resampled(pcm, sample_rate, SPEECH_RATE))
-    parts = _widened(stretches, sample_rate, len(pcm))
+    parts: list[slice] = []
+    end = 0  # of the last part in the recording's own samples: margins never overlap
+    for number, stretch in enumerate(stretches):
+        start = max(end, int((stretch.start / SPEECH_RATE - LEAD_S) * sample_rate))
+        air = LEAD_S if number == len(stretches) - 1 else 0.0
+        end = min(len(pcm), int((stretch.end / SPEECH_RATE + air) * sample_rate))
+        parts.append(slice(start, end))
     length = sum(part.stop - part.start for part in parts)
     if length < SHORTEST_S * sample_rate:
         raise UnreadableClip(
@@ -133,18 +137,6 @@ def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
 def _cut(pcm: Pcm, parts: list[slice], sample_rate: int) -> Pcm:
     """Return the parts joined, at most LONGEST_S."""
     return np.concatenate([pcm[part] for part in parts])[: LONGEST_S * sample_rate]
-
-
-def _widened(stretches: tuple[Stretch, ...], sample_rate: int, length: int) -> list[slice]:
-    """Return the stretches in the recording's own samples, with margins that never overlap."""
-    slices: list[slice] = []
-    end = 0
-    for number, stretch in enumerate(stretches):
-        start = max(end, int((stretch.start / SPEECH_RATE - LEAD_S) * sample_rate))
-        air = LEAD_S if number == len(stretches) - 1 else 0.0
-        end = min(length, int((stretch.end / SPEECH_RATE + air) * sample_rate))
-        slices.append(slice(start, end))
-    return slices
 
 
 def resampled(pcm: Pcm, source: int, target: int) -> Pcm:

@@ -82,61 +82,43 @@ class ReDimNet(nn.Module):
 
 
 class _Spectrum(nn.Module):
-    """Log mel spectrum without each band's mean."""
+    """Log mel spectrum without each band's mean; window and filters come with the file."""
 
     def __init__(self, bands: int) -> None:
         super().__init__()
-        self.torchfbank = nn.Sequential(nn.Identity(), _PreEmphasis(), _Mel(bands))
-
-    def forward(self, pcm: Tensor) -> Tensor:
-        logs = (self.torchfbank(pcm) + LOG_FLOOR).log()  # [B, F, T]
-        out: Tensor = logs - logs.mean(-1, keepdim=True)
-        return out
-
-
-class _PreEmphasis(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("flipped_filter", torch.tensor([[[-PRE_EMPHASIS, 1.0]]]))
-
-    def forward(self, pcm: Tensor) -> Tensor:
-        padded = functional.pad(pcm[:, None], (1, 0), "reflect")
-        return functional.conv1d(padded, self.get_buffer("flipped_filter"))[:, 0]
-
-
-class _Mel(nn.Module):
-    """Power spectrum through triangular filters; window and filters come with the file."""
-
-    def __init__(self, bands: int) -> None:
-        super().__init__()
-        self.spectrogram = nn.Module()
-        self.spectrogram.register_buffer("window", torch.hamming_window(WINDOW))
-        self.mel_scale = nn.Module()
+        emphasis, window, scale = nn.Module(), nn.Module(), nn.Module()
+        emphasis.register_buffer("flipped_filter", torch.tensor([[[-PRE_EMPHASIS, 1.0]]]))
+        window.register_buffer("window", torch.hamming_window(WINDOW))
         edges = mel_edges(bands, LOWEST_HZ, HIGHEST_HZ)
-        self.mel_scale.register_buffer("fb", triangles(FFT, SAMPLE_RATE, edges))
+        scale.register_buffer("fb", triangles(FFT, SAMPLE_RATE, edges))
+        mel = nn.ModuleDict({"spectrogram": window, "mel_scale": scale})
+        self.torchfbank = nn.ModuleList((nn.Identity(), emphasis, mel))
 
     def forward(self, pcm: Tensor) -> Tensor:
-        window = self.spectrogram.get_buffer("window")
+        """Return [B, F, T] for samples [B, S]."""
+        buffer = self.torchfbank.get_buffer
+        padded = functional.pad(pcm[:, None], (1, 0), "reflect")
+        sharp = functional.conv1d(padded, buffer("1.flipped_filter"))[:, 0]
+        window = buffer("2.spectrogram.window")
         spectrum = torch.stft(
-            pcm, FFT, HOP, WINDOW, window, center=True, pad_mode="reflect", return_complex=True
+            sharp, FFT, HOP, WINDOW, window, center=True, pad_mode="reflect", return_complex=True
         )
         power = spectrum.abs().square()  # [B, 257, T]
-        return (power.transpose(1, 2) @ self.mel_scale.get_buffer("fb")).transpose(1, 2)
+        bands = (power.transpose(1, 2) @ buffer("2.mel_scale.fb")).transpose(1, 2)
+        logs = (bands + LOG_FLOOR).log()
+        return logs - logs.mean(-1, keepdim=True)
 
 
 class _Backbone(nn.Module):
     def __init__(self, config: SpeakerConfig) -> None:
         super().__init__()
-        self.stem = nn.Sequential(
-            nn.Conv2d(1, config.channels, 3, padding="same"), _ChannelNorm(config.channels)
-        )
         channels, frequencies = config.channels, config.frequencies
+        self.stem = nn.Sequential(nn.Conv2d(1, channels, 3, padding="same"), _ChannelNorm(channels))
         for number, stage in enumerate(config.stages):
-            layers = _stage_layers(config, number, channels, frequencies)
-            self.add_module(f"stage{number}", nn.Sequential(*layers))
+            self.add_module(f"stage{number}", _Stage(config, number, channels, frequencies))
             channels, frequencies = channels * stage.stride, frequencies // stage.stride
-        self.fin_wght1d = _Mix(len(config.stages) + 1, config.row)
         self._stages = len(config.stages)
+        self.fin_wght1d = _Mix(self._stages + 1, config.row)
 
     def forward(self, spectrum: Tensor) -> Tensor:
         """Run all stages: [B, 1, F, T] -> [B, 1152, T]."""
@@ -147,28 +129,34 @@ class _Backbone(nn.Module):
         return out
 
 
-def _stage_layers(
-    config: SpeakerConfig, number: int, channels: int, frequencies: int
-) -> list[nn.Module]:
-    """Return the layers of a stage in the published file's order, so that the numbers in its keys
-    fit.
+class _Stage(nn.ModuleList):
+    """A stage: [B, N, 1152, T] -> [B, 1152, T]. Its parts have the published file's numbers; at two
+    of these it only reshapes.
     """
-    stage = config.stages[number]
-    wider = channels * stage.stride
-    return [
-        _Mix(number + 1, config.row if number else 1),
-        _ToPlane(frequencies, channels),
-        nn.Conv2d(channels, wider, (stage.stride, 1), stride=(stage.stride, 1)),
-        *(_ConvBlock(wider, wider // config.group_divisor) for _ in range(stage.blocks)),
-        _ToRow(),
-        _TimeContext(config.row, config.row // stage.reduction),
-    ]
+
+    def __init__(self, config: SpeakerConfig, number: int, channels: int, frequencies: int) -> None:
+        stage = config.stages[number]
+        wider = channels * stage.stride
+        step = (stage.stride, 1)
+        mix = _Mix(number + 1, config.row if number else 1)
+        narrow = nn.Conv2d(channels, wider, step, stride=step)
+        blocks = [_ConvBlock(wider, wider // config.group_divisor) for _ in range(stage.blocks)]
+        context = _TimeContext(config.row, config.row // stage.reduction)
+        super().__init__((mix, nn.Identity(), narrow, *blocks, nn.Identity(), context))
+        self._shape = (frequencies, channels)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        mix, *layers, context = self
+        row = mix(rows)
+        plane = row.view(len(row), *self._shape, -1).transpose(1, 2)  # [B, C, F, T]
+        for layer in layers:
+            plane = layer(plane)
+        out: Tensor = context(_to_row(plane))
+        return out
 
 
 class _Mix(nn.Module):
-    """Weighted sum of all rows before, with learnt weights per channel: [B, N, 1152, T] -> [B,
-    1152, T].
-    """
+    """Sum of all rows before, with learnt weights: [B, N, 1152, T] -> [B, 1152, T]."""
 
     def __init__(self, rows: int, width: int) -> None:
         super().__init__()
@@ -176,21 +164,6 @@ class _Mix(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         return (self.w.softmax(dim=1) * rows).sum(dim=1)
-
-
-class _ToPlane(nn.Module):
-    def __init__(self, frequencies: int, channels: int) -> None:
-        super().__init__()
-        self._shape = (frequencies, channels)
-
-    def forward(self, row: Tensor) -> Tensor:
-        """Reshape [B, F C, T] -> [B, C, F, T]."""
-        return row.view(len(row), *self._shape, -1).transpose(1, 2)
-
-
-class _ToRow(nn.Module):
-    def forward(self, plane: Tensor) -> Tensor:
-        return _to_row(plane)
 
 
 def _to_row(plane: Tensor) -> Tensor:
@@ -201,24 +174,15 @@ def _to_row(plane: Tensor) -> Tensor:
 class _ConvBlock(nn.Module):
     def __init__(self, channels: int, groups: int) -> None:
         super().__init__()
-        self.conv_block = _Convolutions(channels, groups)
+        deep = nn.Conv2d(channels, channels, 3, padding="same", groups=groups)
+        norm, wide = nn.BatchNorm2d(channels), nn.Conv2d(channels, channels, 1)
+        parts = {"dwconvs": nn.ModuleList([deep]), "norm": norm, "pwconv1": wide}
+        self.conv_block = nn.ModuleDict(parts)
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.conv_block(x)
-        return out
-
-
-class _Convolutions(nn.Module):
-    def __init__(self, channels: int, groups: int) -> None:
-        super().__init__()
-        self.dwconvs = nn.ModuleList(
-            [nn.Conv2d(channels, channels, 3, padding="same", groups=groups)]
-        )
-        self.norm = nn.BatchNorm2d(channels)
-        self.pwconv1 = nn.Conv2d(channels, channels, 1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = x + self.pwconv1(functional.gelu(self.norm(self.dwconvs[0](x))))
+        parts = self.conv_block
+        deep = parts["norm"](parts["dwconvs"].get_submodule("0")(x))
+        out: Tensor = x + parts["pwconv1"](functional.gelu(deep))
         return out
 
 
@@ -253,46 +217,25 @@ class _Encoder(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.attention = _Attention(width)
+        names = ("k_proj", "v_proj", "q_proj", "out_proj")
+        self.attention = nn.ModuleDict({name: nn.Linear(width, width) for name in names})
         self.layer_norm = nn.LayerNorm(width, eps=NORM_EPS)
-        self.feed_forward = _FeedForward(width)
+        wide, narrow = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.feed_forward = nn.ModuleDict({"intermediate_dense": wide, "output_dense": narrow})
         self.final_layer_norm = nn.LayerNorm(width, eps=NORM_EPS)
 
     def forward(self, row: Tensor) -> Tensor:
         x = row.transpose(1, 2)  # [B, T, width]
-        x = self.layer_norm(x + self.attention(x))
-        out: Tensor = self.final_layer_norm(x + self.feed_forward(x))
-        return out.transpose(1, 2)
-
-
-class _Attention(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.k_proj = nn.Linear(width, width)
-        self.v_proj = nn.Linear(width, width)
-        self.q_proj = nn.Linear(width, width)
-        self.out_proj = nn.Linear(width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        queries, keys, values = (
-            part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2)
-            for part in (self.q_proj, self.k_proj, self.v_proj)
+        *inner, last = self.attention.values()
+        keys, values, queries = (
+            part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in inner
         )
         mixed = functional.scaled_dot_product_attention(queries, keys, values)
-        out: Tensor = self.out_proj(mixed.transpose(1, 2).flatten(-2))
-        return out
-
-
-class _FeedForward(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.intermediate_dense = nn.Linear(width, 2 * width)
-        self.output_dense = nn.Linear(2 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        wide = functional.gelu(self.intermediate_dense(x), approximate="tanh")
-        out: Tensor = self.output_dense(wide)
-        return out
+        x = self.layer_norm(x + last(mixed.transpose(1, 2).flatten(-2)))
+        wide, narrow = self.feed_forward.values()
+        grown = narrow(functional.gelu(wide(x), approximate="tanh"))
+        out: Tensor = self.final_layer_norm(x + grown)
+        return out.transpose(1, 2)
 
 
 class _ChannelNorm(nn.Module):

@@ -55,7 +55,11 @@ class SmallSpeaker(nn.Module):
 
     def forward(self, pcm: Tensor) -> Tensor:
         """Return speaker vectors [B, width], not normalised, for samples [B, S] at 16 kHz."""
-        x = self._bands(pcm)
+        window = self.get_buffer("window")
+        spectrum = torch.stft(pcm, FFT, HOP, WINDOW, window, return_complex=True)
+        power = spectrum.real.square() + spectrum.imag.square()
+        logs = (power.transpose(1, 2) @ self.get_buffer("filters") + LOG_FLOOR).log()
+        x = (logs - logs.mean(1, keepdim=True)).transpose(1, 2)  # the room and the level are gone
         for layer, norm in zip(self.layers, self.norms, strict=True):
             x = norm(functional.relu(layer(x)))
         pooled = torch.cat((x.mean(-1), x.std(-1)), dim=1)  # [B, 4 channels]
@@ -66,16 +70,6 @@ class SmallSpeaker(nn.Module):
         """Return the speaker vector [width] of a clip [S] at 16 kHz."""
         vector: Tensor = self(pcm[None].float())[0]
         return vector
-
-    def _bands(self, pcm: Tensor) -> Tensor:
-        """Return the log mel spectrum [B, bands, T] minus each band's mean, which depends on the
-        room and the level.
-        """
-        window = self.get_buffer("window")
-        spectrum = torch.stft(pcm, FFT, HOP, WINDOW, window, return_complex=True)
-        power = spectrum.real.square() + spectrum.imag.square()
-        logs = (power.transpose(1, 2) @ self.get_buffer("filters") + LOG_FLOOR).log()
-        return (logs - logs.mean(1, keepdim=True)).transpose(1, 2)
 
 
 def load_small_speaker(file: Path) -> SmallSpeaker:

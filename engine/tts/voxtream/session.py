@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from engine.audio.ending import faded_out
-from engine.audio.silence import SilenceLimit
+from engine.audio.finishing import SilenceLimit, faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak

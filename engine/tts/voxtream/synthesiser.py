@@ -18,9 +18,9 @@ from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.papers.synthesiser import prompt_codes, real_numbers
 from engine.tts.pick import can_clone
+from engine.tts.session import Synthesiser
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import SpeakerEncoder, recipe_version, resampled
-from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import UNBOUNDED
 from engine.tts.voxtream.files.paths import VOXTREAM2
 from engine.tts.voxtream.network.frames import (

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from app.settings.dialog import SettingsDialog
 from app.settings.wake_training import WakeTrainingRow
 from engine.api import ChangeSetting, Event, Failed, Notice, SettingChanged
-from engine.asr.wake.choice import head_file
+from engine.asr.wake.spotter import head_file
 from tests.help.machine.own_data import own_data as own_data
 
 PHRASE = "hey rubato"

@@ -33,9 +33,8 @@ import numpy as np
 from platformdirs import user_cache_path
 
 from engine.asr.base import KeywordSpotter
-from engine.asr.wake.choice import make_spotter
-from engine.asr.wake.phrase import normal
-from engine.asr.wake.sounds import sounds
+from engine.asr.wake.phrase import normal, sounds
+from engine.asr.wake.spotter import make_spotter
 from engine.audio.base import Pcm
 from engine.messages.commands import SendText
 from engine.messages.events import Event, SleepChanged, TurnEnded

@@ -1,4 +1,5 @@
-"""Voices and models for recognisers: flite speaks, and a Whisper model is made on the spot.
+"""Voices and models for recognisers: flite speaks, and a Whisper model is made on the spot; and the
+tables of cases.toml, by name.
 
 The model is for the real libraries to load and always says one sentence: all that reaches its
 output is the position, and place n of the decoder points at word n of SENTENCE. So it answers any
@@ -7,6 +8,7 @@ written with CTranslate2's own model specification, in a fraction of a second.
 """
 
 import json
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,8 @@ import pytest
 from engine.asr.base import Recogniser
 from engine.audio.vad import Vad
 from tests.end_to_end.spoken import spoken
+
+CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
 
 SENTENCE = "what time is it"
 WIDTH, INNER, MELS = 64, 32, 80

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.asr.completeness import Completeness, Judge, chance_of_end
-from tests.engine.asr.cases import CASES
+from tests.engine.asr.conftest import CASES
 
 OPEN, UNSURE, WHOLE, _ = Completeness
 PHRASES = (

@@ -8,7 +8,7 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE, Transcript
 from engine.asr.pair import FIRST_SAMPLES, QUICK_SAMPLES, PairedRecognition
-from tests.engine.asr.cases import CASES
+from tests.engine.asr.conftest import CASES
 
 STOP = Transcript("stop", 0.97, "sphinx")
 SENTENCE = Transcript("Stop the press.", 0.9, "whisper")

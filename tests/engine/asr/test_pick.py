@@ -6,8 +6,19 @@ from pathlib import Path
 import pytest
 
 from app.command.models import EARS
-from engine.asr.pick import ASSET, BUILT_IN, SLOWEST_MS, TINY, choose, judge, keep, resolve, why
-from engine.asr.registry import NAMES, load
+from engine.asr.pick import (
+    ASSET,
+    BUILT_IN,
+    NAMES,
+    SLOWEST_MS,
+    TINY,
+    choose,
+    judge,
+    keep,
+    load,
+    resolve,
+    why,
+)
 from engine.errors import InvalidInput, ModelError
 from engine.settings import RecogniserSettings
 from installer import steps
@@ -94,7 +105,7 @@ def test_an_unknown_name_lists_the_known_ones_and_another_language_the_way_to_it
 
 def test_only_the_chosen_engine_is_imported():
     script = (
-        "import sys; from engine.asr.registry import load;"
+        "import sys; from engine.asr.pick import load;"
         "from engine.settings import RecogniserSettings;"
         "load(RecogniserSettings(), ['stop']);"
         "print(sorted({'faster_whisper', 'ctranslate2', 'torch'} & set(sys.modules)))"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.audio.alarm_sound import BURST_S, RISE_S, burst
-from engine.audio.limiter import LIMIT
+from engine.audio.finishing import LIMIT
 from engine.audio.pcm import level_db
 from engine.audio.vad import find_speech
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.audio.ending import Ending, faded_out
-from engine.audio.loudness import brought_to, loudness
-from engine.audio.pcm import SILENCE_DB, Pcm, Resampler, level_db
+from engine.audio.finishing import Ending, faded_out
+from engine.audio.pcm import SILENCE_DB, Pcm, Resampler, brought_to, level_db, loudness
 from tests.engine.audio.tone import sine
 
 RATES = [(48_000, 16_000), (24_000, 48_000), (22_050, 48_000), (44_100, 16_000), (16_000, 16_000)]

@@ -19,7 +19,7 @@ from engine.models.servers import ServedModel
 from engine.models.storage import FILE, MOST, AddedModel, add, added, forget
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
-from engine.tts.kokoro import paths as kokoro
+from engine.tts.kokoro import voices as kokoro
 from engine.tts.voxtream.files import pick as voices
 from tests.engine.assets.fetched import fetched
 

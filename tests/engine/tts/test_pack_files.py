@@ -20,7 +20,7 @@ from engine.runtime.headless.comparison import compare
 from engine.runtime.headless.say_command import say
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.systems import find
-from engine.tts import packs, voice_catalogue
+from engine.tts import packs, registry
 from engine.tts.llmvox.model import LlmVoxGeneration, LlmVoxPackConfig
 from engine.tts.pack_files import config_json, read_config
 from engine.tts.smlle.transducer import SmlleGeneration, SmllePackConfig
@@ -103,7 +103,7 @@ def shipped(tmp_path, monkeypatch) -> Path:
 def test_a_shipped_pack_speaks_and_is_measured_without_a_download(shipped, tmp_path):
     said = say("Good morning.", CHOSEN, SayOptions(voice="bruno", out=tmp_path / "out.wav"))
     assert (said.engine, said.audio_s > 0) == ("llmvox", True)
-    assert voice_catalogue.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
+    assert registry.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
     (row,) = bench_synthesisers(Settings(), ("llmvox",))
     assert row.note == ""
     assert row.first_packet_ms is not None

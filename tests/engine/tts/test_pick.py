@@ -10,7 +10,7 @@ from engine import machine
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
-from engine.tts.kokoro import paths
+from engine.tts.kokoro.voices import model_file, voices_folder
 from engine.tts.pick import (
     FILE,
     LARGEST_RTF,
@@ -23,7 +23,7 @@ from engine.tts.pick import (
     resolve,
     why,
 )
-from engine.tts.voice_catalogue import of_settings
+from engine.tts.registry import of_settings
 from engine.tts.voxtream.files import pick as profiles
 from tests.engine.assets.fetched import fetched
 
@@ -38,7 +38,7 @@ def data(tmp_path, monkeypatch) -> Path:
 
 
 def fetch_kokoro() -> None:
-    for file in (paths.model_file(), paths.voices_folder() / "af_heart.bin"):
+    for file in (model_file(), voices_folder() / "af_heart.bin"):
         file.parent.mkdir(parents=True)
         file.touch()
 
@@ -98,7 +98,7 @@ def test_half_a_download_is_not_used(lost, data):
     """Also where it was measured, and removed since."""
     fetch_kokoro()
     keep(judge(0.2), data)
-    file = paths.model_file() if lost == "model" else paths.voices_folder() / "af_heart.bin"
+    file = model_file() if lost == "model" else voices_folder() / "af_heart.bin"
     file.unlink()
     assert resolve(AUTO).engine == "starter"
 

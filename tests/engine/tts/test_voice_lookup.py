@@ -13,8 +13,7 @@ from engine.languages import SPOKEN
 from engine.settings import SpeechSettings
 from engine.tts import voices
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.registry import load
-from engine.tts.voice_catalogue import of_model, of_settings, usable
+from engine.tts.registry import load, of_model, of_settings, usable
 from engine.tts.voice_lookup import adopt, choose, languages_of, voice_for, voice_names
 from engine.tts.voxtream.files import paths
 from tests.engine.tts.test_voice_store import speech

@@ -19,7 +19,7 @@ from engine.tts import voice_notes, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.learnt import learnt_path
 from engine.tts.kokoro.voices import LEARNT, accent_of, style_of
-from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
+from engine.tts.registry import VoiceCatalogue, of_settings
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_store import KEPT_DAYS, VoiceStore, preview_sentence
 from tests.help.fakes.kokoro import number_of, write_kokoro

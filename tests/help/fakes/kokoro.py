@@ -2,20 +2,25 @@
 
 import numpy as np
 
-from engine.tts.kokoro import paths
-from engine.tts.kokoro.voices import ENGLISH_NAMES, FILES, NAMES
+from engine.tts.kokoro.voices import (
+    ENGLISH_NAMES,
+    FILES,
+    NAMES,
+    model_file,
+    voices_folder,
+)
 
 
 def write_kokoro(*, english_only: bool = False) -> None:
     """Write an empty model file, and voices: all numbers of the voice of a name are those of
     number_of().
     """
-    paths.model_file().parent.mkdir(parents=True)
-    paths.model_file().touch()
-    paths.voices_folder().mkdir(parents=True)
+    model_file().parent.mkdir(parents=True)
+    model_file().touch()
+    voices_folder().mkdir(parents=True)
     for name in ENGLISH_NAMES if english_only else NAMES:
         styles = np.full((510, 256), number_of(name), np.float32)
-        (paths.voices_folder() / f"{FILES[name]}.bin").write_bytes(styles.tobytes())
+        (voices_folder() / f"{FILES[name]}.bin").write_bytes(styles.tobytes())
 
 
 def number_of(name: str) -> float:

@@ -12,7 +12,7 @@ from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.base import Pcm, Played
 from engine.audio.devices.portaudio import Devices
-from engine.audio.echo.canceller import Passthrough
+from engine.audio.echo.canceller import EchoCanceller
 from engine.errors import DeviceError, ModelError
 from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, Role, TextDelta
 from engine.messages.events import Event as EngineEvent
@@ -365,7 +365,7 @@ class FakeParts:
         return Factories(
             microphone=self._microphone,
             loudspeaker=self._loudspeaker,
-            canceller=lambda cleaning: Passthrough(),
+            canceller=lambda cleaning: EchoCanceller(),
             recogniser=lambda settings, phrases: self.recogniser,
             language_model=lambda settings, progress: self.model,
             synthesiser=self._synthesiser,

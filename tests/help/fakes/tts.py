@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from engine.audio.base import Pcm
-from engine.audio.ending import faded_out
+from engine.audio.finishing import faded_out
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step, TtsInfo, Voice
 from engine.tts.rate import SyllableMeter, paced

@@ -16,6 +16,7 @@ from engine.serve import server
 from engine.systems import SYSTEMS
 from engine.tts import packs, voices
 from engine.tts import pick as synthesiser
+from engine.tts.espeak.voices import DATA_PREFIX
 from engine.tts.voxtream.files import paths
 from engine.tts.voxtream.files import pick as profile
 from installer.bootstrap import desktop, installation, removing
@@ -139,6 +140,7 @@ def test_every_file_and_folder_of_a_person_is_known(tmp_path, monkeypatch):
     names = {
         trial.RECORD,
         server.TOKEN_FILE,
+        f"{DATA_PREFIX}0123456789abcdef",
         store.NAME,
         synthesiser.SPEEDS_FILE,
         *(module.FILE for module in modules),

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Microphone, Pcm, Played
-from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
+from engine.audio.echo.canceller import Cleaning, EchoCanceller
 from engine.audio.echo.near_end import NearEnd
 from engine.errors import DeviceError
 from engine.runtime.workers.recorder import Sink
@@ -27,7 +27,7 @@ class MicrophoneInput:
         self._microphone: Microphone | None = None  # None: none could be opened
         self._was_opened = False  # any microphone so far
         self._cleaning = Cleaning(echo=False)
-        self._canceller: EchoCanceller = Passthrough()
+        self._canceller: EchoCanceller = EchoCanceller()
         self.near = NearEnd(self._canceller, SAMPLE_RATE)
         self._kept: Pcm = np.zeros(0, np.float32)  # the last samples
         self.position = 0  # samples that were read

@@ -23,8 +23,7 @@ from engine.settings import SpeechSettings
 from engine.translatable import Progress, Translatable
 from engine.tts import pick, voice_lookup, voices
 from engine.tts.base import TtsModel, Voice
-from engine.tts.registry import BUILT_IN
-from engine.tts.voice_catalogue import VoiceCatalogue, of_model
+from engine.tts.registry import BUILT_IN, VoiceCatalogue, of_model
 
 
 class LoadedVoice:

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from engine.audio.base import Loudspeaker
-from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.base import Loudspeaker, SilentLoudspeaker
 from engine.errors import DeviceError
 
 # A device that fails again so soon after its replacement is frozen: one that is still the system's

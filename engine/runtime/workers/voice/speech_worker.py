@@ -9,8 +9,7 @@ import time
 from contextlib import suppress
 from typing import assert_never
 
-from engine.audio.base import Loudspeaker
-from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.base import Loudspeaker, SilentLoudspeaker
 from engine.audio.other_voice import OtherVoice
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError

@@ -35,7 +35,7 @@ from engine.serve.doors.speech_dispatcher.message import (
     key_text,
     parse,
 )
-from engine.tts import voice_catalogue, voices
+from engine.tts import registry, voices
 
 IDLE_S: Final = 300.0  # without speech, until the engine process ends
 # From the begin of a message to its end. An end that follows a cancel within a millisecond finds
@@ -43,7 +43,7 @@ IDLE_S: Final = 300.0  # without speech, until the engine process ends
 SETTLE_S: Final = 0.03
 LATE_S: Final = 1.0  # for the first samples of a sentence; then espeak speaks it
 STALLED_S: Final = 5.0  # the same for the next ones
-WORDS_PER_SYLLABLE: Final = 37.0  # words a minute for each syllable a second (espeak/pace.py)
+WORDS_PER_SYLLABLE: Final = 37.0  # words a minute for each syllable a second (articulation.py)
 _PAUSABLE: Final = "__spd_"  # the daemon's own marks, at which it can go on
 _LAST_MARK: Final = _PAUSABLE + "1000000"  # behind the text: nothing is left to go on with
 _SPOKEN: Final = frozenset(("SPEAK", "CHAR", "KEY", "SOUND_ICON"))
@@ -371,10 +371,10 @@ def own_voices() -> dict[str, str]:
     """Return the voices of the person's synthesiser with their languages; none for espeak."""
     settings, _ = settings_file.load(settings_file.default_path())
     try:
-        catalogue = voice_catalogue.usable(settings.speech)
+        catalogue = registry.usable(settings.speech)
     except EngineError:
         return {}
-    if catalogue.voice_model == voice_catalogue.ESPEAK:
+    if catalogue.voice_model == registry.ESPEAK:
         return {}
     own = {name: catalogue.languages.get(name, ENGLISH) for name in catalogue.own}
     saved = voices.saved_voices(voices.folder())

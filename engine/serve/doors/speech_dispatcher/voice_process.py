@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from engine import settings_file
-from engine.audio.limiter import Limiter
+from engine.audio.finishing import Limiter
 from engine.errors import EngineError, InvalidInput
 from engine.names_file import in_force
 from engine.runtime.factories import Factories, standard_factories

@@ -14,9 +14,16 @@ from engine.audio.clips.clip import Clip, judge
 from engine.errors import InvalidInput, UnreadableClip
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, Voice
-from engine.tts.kokoro.fit.alignment import CEPSTRA, Alignment, Numbers, cepstra
-from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, sounding
-from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.fit.measuring import (
+    CEPSTRA,
+    Alignment,
+    Numbers,
+    bandwidth,
+    cepstra,
+    pitch_of,
+    sounding,
+)
+from engine.tts.kokoro.parts import SAMPLE_RATE
 from engine.tts.kokoro.voices import LONGEST_SHIFT, SHIFT, STYLE, TIMBRE
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import resampled

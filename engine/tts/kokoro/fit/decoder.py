@@ -19,9 +19,8 @@ from torch.utils.checkpoint import checkpoint
 from engine.errors import ModelError
 from engine.tts.kokoro.graph.decoder import ROOT, STEPS, WEIGHTS
 from engine.tts.kokoro.graph.published import Published
-from engine.tts.kokoro.natural import NaturalSpeech
-from engine.tts.kokoro.parts import REFETCH, Floats, Parts
-from engine.tts.kokoro.source import BINS, Source
+from engine.tts.kokoro.parts import BINS, REFETCH, Floats, Parts, Source
+from engine.tts.kokoro.plan import NaturalSpeech
 from engine.tts.kokoro.voices import NORMS, TIMBRE
 
 # The published inverse transform is not divided by the windows' sum of squares.

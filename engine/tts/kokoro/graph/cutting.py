@@ -19,7 +19,6 @@ from engine.tts.kokoro.graph.decoder import (
     WEIGHTS,
     DecoderGraph,
 )
-from engine.tts.kokoro.graph.products import probe, signs_are_exact
 from engine.tts.kokoro.graph.published import (
     DURATIONS,
     ENERGY,
@@ -29,6 +28,8 @@ from engine.tts.kokoro.graph.published import (
     STATES,
     Array,
     Published,
+    probe,
+    signs_are_exact,
 )
 
 _BYTE: Final = 255  # the largest
@@ -52,12 +53,18 @@ def cut(source: Path, into: Path) -> None:
         onnx.save(model, str(into / f"{name}.onnx"))
     save_file(_tables(published, decoder), str(into / "tables.safetensors"))
     entries = {name: conv.entry for name, conv in decoder.convolutions.items()}
+    levels = dict.fromkeys(decoder.entries, _BYTE)  # the largest byte of each convolution's input
+    if not signs_are_exact():  # the sum of two products in 16 bits must fit
+        for conv in decoder.convolutions.values():
+            largest = int(np.abs(conv.weight.astype(np.int16)).max())
+            most = np.iinfo(np.int16).max // (2 * largest)
+            levels[conv.entry] = min(levels[conv.entry], most)
     layout = {
         "norms": norms,
         "convolutions": entries,
         "folded norms": decoder.folded_norms,
         "root": ROOT,
-        "levels": _levels(decoder),
+        "levels": levels,
         "signs are exact": signs_are_exact(),
         "seen": (FEATURES_SEEN, SPECTRUM_SEEN, LAST_SEEN),
         "crops": list(decoder.crops),
@@ -100,16 +107,3 @@ def _tables(published: Published, decoder: DecoderGraph) -> dict[str, Array]:
         if conv.bias is not None:
             tables[f"bias {name}"] = conv.bias
     return {name: np.array(table, np.float32, order="C") for name, table in tables.items()}
-
-
-def _levels(decoder: DecoderGraph) -> dict[str, int]:
-    """Return the largest byte that each convolution's input may contain on this processor. Where
-    two products are added in 16 bits, the sum must fit even with the largest weights.
-    """
-    levels = dict.fromkeys(decoder.entries, _BYTE)
-    if not signs_are_exact():
-        for conv in decoder.convolutions.values():
-            largest = int(np.abs(conv.weight.astype(np.int16)).max())
-            most = np.iinfo(np.int16).max // (2 * largest)
-            levels[conv.entry] = min(levels[conv.entry], most)
-    return levels

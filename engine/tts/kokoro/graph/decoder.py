@@ -2,7 +2,7 @@
 
 Rows run over time throughout ([1, T, C]), so that a convolution of bytes reads its rows in place.
 The instance norms are affine maps, whose gains and biases belong to the voice, as do the ranges of
-the bytes (statistics.py). The spectrum of the source comes from outside (source.py). Every
+the bytes (statistics.py). The spectrum of the source comes from outside (parts.py). Every
 convolution gets as many rows around the wanted frames as the convolutions after it see, and no
 more: in a short window that is a quarter of the time. Invariants: the sums are those of the
 published graph, but the result of each convolution is also rounded to a byte; a frame's samples do
@@ -16,7 +16,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from engine.tts.kokoro.graph.published import Array, Convolution, Published, made
-from engine.tts.kokoro.source import BINS
+from engine.tts.kokoro.parts import BINS
 
 ROOT: Final = "/decoder/decoder/"
 WEIGHTS: Final = "decoder.decoder."
@@ -72,9 +72,8 @@ class DecoderGraph:
         `crops`), and those of the voice. Output: samples, from five after the first of LAST_SEEN
         rows around the frames to five before the last.
         """
-        middle = self._crop(
-            self._upsampled(0, self._coarse()), 20, STEPS[0] * _COARSE_LEFT, _MIDDLE
-        )
+        middle = self._upsampled(0, self._coarse())
+        middle = self._crop(middle, 20, STEPS[0] * _COARSE_LEFT, _MIDDLE)
         noise = self._convolution("generator/noise_convs.0/Conv", "spectrum")
         path = "generator/noise_res.0"
         noise = self._residual(path, noise, 20, 20 * SPECTRUM_SEEN, _MIDDLE)
@@ -147,7 +146,9 @@ class DecoderGraph:
         around the wanted frames before and after the block.
         """
         pairs = [[f"{path}/convs{half}.{number}/Conv" for half in (1, 2)] for number in range(3)]
-        sees = [sum(self._sees(name) for name in pair) for pair in pairs]
+        convs = [[self._published.convolution(ROOT + name) for name in pair] for pair in pairs]
+        # Rows that the convolutions of each pair see on each side.
+        sees = [sum(c.dilation * (c.weight.shape[2] // 2) for c in pair) for pair in convs]
         for number, (first, second) in enumerate(pairs):
             needed = left + sum(sees[number:])
             x, around = self._crop(x, rows, around, needed), needed
@@ -156,11 +157,6 @@ class DecoderGraph:
             main = self._convolution(second, self._snake(path, f"2.{number}", main))
             x = self._add("Add", main, x)
         return self._crop(x, rows, around, left)
-
-    def _sees(self, name: str) -> int:
-        """Return the number of rows that a convolution sees on each side."""
-        conv = self._published.convolution(ROOT + name)
-        return conv.dilation * (int(conv.weight.shape[2]) // 2)
 
     def _snake(self, path: str, part: str, x: str) -> str:
         """Add the activation y + sin(a y)^2 / a, where y is a norm of x. With w = a y / pi, whose
@@ -176,17 +172,15 @@ class DecoderGraph:
         for place in (2, 1):
             total = self._add("Mul", total, square)
             total = self._add("Add", total, self._floats(f"c{place}", _VERSINE[place - 1]))
+        share, turn = 0.5 / alpha, np.pi / alpha
         bent = self._add(
-            "Mul", self._add("Mul", total, square), self._floats(f"{name} share", 0.5 / alpha)
+            "Mul", self._add("Mul", total, square), self._floats(f"{name} share", share)
         )
-        return self._add(
-            "Add", self._add("Mul", w, self._floats(f"{name} turn", np.pi / alpha)), bent
-        )
+        turned = self._add("Mul", w, self._floats(f"{name} turn", turn))
+        return self._add("Add", turned, bent)
 
     def _upsampled(self, number: int, x: str) -> str:
-        """Add a transposed convolution, whose kernel is two steps long, as a single
-        matrix product.
-        """
+        """Add a transposed convolution of a kernel of two steps, as one matrix product."""
         weight = self._published.constant(f"{ROOT}generator/Mul{'_1' if number else ''}_output_0")
         step, channels = STEPS[number], weight.shape[1]
         matrix = self._floats(f"ups {number}", weight.transpose(0, 2, 1).reshape(len(weight), -1))
@@ -196,9 +190,8 @@ class DecoderGraph:
         rows = self._add("Reshape", total, self._ints(f"rows {number}", 1, -1, channels))
         first, last = (self._ints(f"half {half}", half) for half in (step // 2, -(step // 2)))
         bias = self._published.constant(f"{WEIGHTS}generator.ups.{number}.bias")
-        return self._add(
-            "Add", self._slice(rows, first, last), self._floats(f"bias {number}", bias)
-        )
+        inner = self._slice(rows, first, last)
+        return self._add("Add", inner, self._floats(f"bias {number}", bias))
 
     def _samples(self, x: str) -> None:
         weight = self._published.constant(f"{ROOT}generator/Mul_2_output_0")  # [22, C, taps]
@@ -274,10 +267,10 @@ class DecoderGraph:
         number = self.crops.setdefault((rows, around, left), len(self.crops))
         return self._slice(x, f"crop {2 * number}", f"crop {2 * number + 1}")
 
-    def _split(self, x: str, count: int, width: int, axis: int = 2) -> list[str]:
+    def _split(self, x: str, count: int, width: int) -> list[str]:
         sizes = self._ints(f"{count} times {width}", *[width] * count)
         names = [f"{x} {number}" for number in range(count)]
-        self._nodes.append(helper.make_node("Split", [x, sizes], names, axis=axis))
+        self._nodes.append(helper.make_node("Split", [x, sizes], names, axis=2))
         return names
 
     def _add(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:

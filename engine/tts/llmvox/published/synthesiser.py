@@ -11,7 +11,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from engine.audio.ending import Ending
+from engine.audio.finishing import Ending
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.wavtokenizer import AHEAD, AHEAD_MS, WavTokenizerDecoder, load_wavtokenizer
 from engine.machine import return_freed_memory

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.audio.ending import faded_out
+from engine.audio.finishing import faded_out
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.nn.sampling import draw_top, race_noise
 from engine.settings.rules import Range

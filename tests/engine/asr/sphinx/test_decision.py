@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.asr.sphinx.decision import Hypothesis, choose, overlapping, sure
-from engine.asr.sphinx.decoder import transitions
-from engine.asr.sphinx.pronounce import pronounce
+from engine.asr.sphinx.decoder import Hypothesis, choose, overlapping, sure, transitions
+from engine.asr.sphinx.english import pronounce
 from engine.text.barge_in_words import HALTS, NODS
-from tests.engine.asr.cases import CASES
+from tests.engine.asr.conftest import CASES
 
 
 def heard(text: str, least: float, *, unseen: int = 0, score: float = -3.0) -> Hypothesis:

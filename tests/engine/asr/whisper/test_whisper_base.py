@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE, Recogniser
-from engine.asr.pick import ASSET
-from engine.asr.registry import load
+from engine.asr.pick import ASSET, load
 from engine.settings import RecogniserSettings
 from tests.engine.asr.conftest import pushed
 from tests.help.machine.packaged import packaged_asset

@@ -66,15 +66,15 @@ def child() -> None:
 def _decoded_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """It decodes in this process, where its own is not what is looked at: a fifth of the time."""
 
-    def run(path: Path, file: BinaryIO, samples: BinaryIO, part: tuple[float, float], _: object):
+    def run(_: str, part: tuple[str, str], files: tuple[BinaryIO, BinaryIO], **__: object) -> int:
         try:
-            decode.decode(file, part[1], samples, part[0])
+            decode.decode(files[0], float(part[0]), files[1], float(part[1]))
         except decode.FaultError as error:
             return error.fault
         return 0
 
     if "child" not in request.fixturenames:
-        monkeypatch.setattr(clip_file, "_run", run)
+        monkeypatch.setattr(clip_file.sandbox, "run", run)
 
 
 @pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"])

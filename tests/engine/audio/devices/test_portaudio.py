@@ -127,7 +127,7 @@ class TestOnACard:
         speaker.close()
 
     def test_a_reader_who_comes_late_loses_samples_and_is_told(self, shared_card, monkeypatch):
-        monkeypatch.setattr("engine.audio.devices.microphone._CAPACITY_S", 0.5)
+        monkeypatch.setattr("engine.audio.devices.stream._HEARD_S", 0.5)
         microphone = portaudio.open_microphone()
         time.sleep(1.2)
         assert len(microphone.read()) > 0.5 * RATE

@@ -6,8 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
-from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape
+from engine.audio.devices.tape import Ring, Tape
 from tests.engine.audio.tone import sine
 
 RATE = 48_000
@@ -92,17 +91,17 @@ def test_a_gain_change_does_not_revive_what_was_cut():
     deck = cut()
     deck.play(1440)
     deck.tape.write(np.zeros(4800, np.float32))
-    deck.tape.set_gain(0.5)
+    deck.tape.gain = 0.5
     assert not deck.play(RATE // 2)[MARGIN:].any()
 
 
 @pytest.mark.parametrize("later", [120, 240, 480, 960])
 def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(later):
     deck = playing()
-    deck.tape.set_gain(0.0)
+    deck.tape.gain = 0.0
     deck.play(later)
     deck.tape.cut(fade_ms=10)
-    deck.tape.set_gain(1.0)
+    deck.tape.gain = 1.0
     after = deck.play(RATE // 2)
     assert not after[max(0, MARGIN + 480 - later) :].any()
     assert _largest_step(deck.everything) <= LOUDEST_STEP + 2 * FADE_STEP
@@ -110,7 +109,7 @@ def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(late
 
 def test_a_gain_reaches_samples_already_handed_over_without_a_click():
     deck = playing()
-    deck.tape.set_gain(0.25)
+    deck.tape.gain = 0.25
     after = deck.play(RATE // 4)
     assert np.abs(after[MARGIN + 480 : 9600]).max() == pytest.approx(0.125, rel=0.01)
     assert _largest_step(deck.everything) <= LOUDEST_STEP + FADE_STEP
@@ -121,9 +120,9 @@ def test_a_gain_reaches_samples_already_handed_over_without_a_click():
 def test_a_gain_that_comes_back_is_whole_and_does_not_click(least, ramp):
     """600: before it has arrived where it went."""
     deck = playing()
-    deck.tape.set_gain(least)
+    deck.tape.gain = least
     deck.play(ramp)
-    deck.tape.set_gain(1.0)
+    deck.tape.gain = 1.0
     deck.play(MARGIN + 480)
     at = 4800 + ramp + MARGIN + 480
     np.testing.assert_array_equal(deck.play(4800), sine(RATE, 0.5)[at : at + 4800])
@@ -132,7 +131,7 @@ def test_a_gain_that_comes_back_is_whole_and_does_not_click(least, ramp):
 
 def test_a_gain_changed_in_silence_holds_from_the_first_sample():
     deck = Deck()
-    deck.tape.set_gain(0.5)
+    deck.tape.gain = 0.5
     deck.tape.write(np.ones(100, np.float32))
     assert deck.play(100).tolist() == [0.5] * 100
 
@@ -190,7 +189,7 @@ def test_counts_hold_whatever_happens(actions):
                 tape.cut(fade_ms=amount)
                 assert tape.samples_written <= written
             case "gain":
-                tape.set_gain(amount / 4)
+                tape.gain = amount / 4
             case "take back":
                 taken = tape.take_back(amount)
                 assert 0 <= taken <= amount
@@ -215,7 +214,7 @@ def test_what_was_played_is_remembered_as_loud_as_it_was():
     taken = []
     for block in range(100):
         if block == 10:
-            deck.tape.set_gain(0.2)
+            deck.tape.gain = 0.2
         if block == 20:
             deck.tape.cut(fade_ms=10)
         deck.play(480)

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm, Played
-from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, Passthrough
-from engine.audio.echo.delay import DelayEstimator
-from engine.audio.echo.near_end import EARLY_S, NearEnd
-from engine.audio.echo.played_line import HOLD_S, STRAY_S, TAIL_S
+from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, EchoCanceller
+from engine.audio.echo.near_end import EARLY_S, HOLD_S, STRAY_S, TAIL_S, DelayEstimator, NearEnd
 
 NOTHING = np.zeros(0, np.float32)
 TICK = SAMPLE_RATE // 50
@@ -45,7 +43,7 @@ def silent(more: bool = False) -> Played:
 
 
 def test_without_a_canceller_or_a_reply_the_microphone_passes_at_once():
-    near = NearEnd(Passthrough(), SAMPLE_RATE)
+    near = NearEnd(EchoCanceller(), SAMPLE_RATE)
     heard = noise(5 * TICK)
     np.testing.assert_array_equal(near.push(heard, Played(heard, SAMPLE_RATE, True)), heard)
     assert not near.settled

@@ -12,7 +12,7 @@ import pytest
 import soundfile
 
 from engine.asr.base import Recogniser
-from engine.audio.clips.wave_file import WaveFile
+from engine.audio.clips.recording import WaveFile
 from engine.audio.devices.file_device import FileMicrophone
 from engine.audio.devices.portaudio import Devices
 from engine.errors import EngineError, InvalidInput, ModelError

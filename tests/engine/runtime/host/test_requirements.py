@@ -74,8 +74,8 @@ def test_a_model_file_must_be_there_and_be_one(tmp_path, monkeypatch):
 
 
 def test_a_whisper_folder_must_be_there_and_hold_a_model(tmp_path):
-    assert "does not exist" in refusal({"recogniser.model": str(tmp_path / "none")})
-    assert "holds no Whisper model" in refusal({"recogniser.model": str(tmp_path)})
+    assert "lacks model.bin" in refusal({"recogniser.model": str(tmp_path / "none")})
+    assert "lacks model.bin" in refusal({"recogniser.model": str(tmp_path)})
     for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.json"):
         (tmp_path / name).write_text("{}")
     assert refusal({"recogniser.model": str(tmp_path)}) == ""

@@ -18,7 +18,7 @@ from engine.tts import voices
 from engine.tts.kokoro import learnt as learnt_files
 from engine.tts.kokoro.fit import checks
 from engine.tts.kokoro.voices import LEARNT, MAKING
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.registry import VoiceCatalogue
 from engine.tts.voice_lookup import choose
 from engine.tts.voice_store import VoiceStore
 from tests.engine.tts.kokoro.small import small, small_learnt_voice, small_voice

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.asr.wake import training
-from engine.asr.wake.choice import folder, head_file, is_taught
-from engine.asr.wake.trained_spotter import load
+from engine.asr.wake.spotter import folder, head_file, is_taught, load
 from engine.errors import AssetError, InvalidInput
 from engine.runtime.host import wake_training
 from engine.runtime.host.wake_training import learn

@@ -26,7 +26,7 @@ from engine.runtime.workers.background import Background
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro import learnt as learnt_files
 from engine.tts.kokoro.voices import LEARNT, MAKING
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.registry import VoiceCatalogue
 from engine.tts.voice_lookup import adopt
 from tests.engine.runtime.by_hand import HandWorker
 from tests.engine.runtime.host.test_voice_learning import TEXT, keep, lessons

@@ -70,7 +70,7 @@ def test_what_is_not_there_is_asked_for_nothing_and_a_system_without_a_rate_for_
     by_name = {system.name: system for system in SYSTEMS}
     kokoro, llmvox = by_name["kokoro"], by_name["llmvox"]
     assert not any(map(is_here, (by_name["llmvox-published"], kokoro, llmvox)))
-    monkeypatch.setattr("engine.tts.kokoro.paths.is_fetched", lambda: True)
+    monkeypatch.setattr("engine.tts.kokoro.voices.is_fetched", lambda: True)
     assert is_here(kokoro)
     write_pack(packs.folder_of("llmvox"))
     tasks = [task.name for task in parts_of(llmvox)]

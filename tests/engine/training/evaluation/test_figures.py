@@ -16,7 +16,7 @@ from engine.training.evaluation.voices import Aligner, phonemizer_library
 from engine.training.teachers import synthesisers
 from engine.training.teachers.sounds import match
 from engine.training.teachers.synthesisers import Request, Take
-from engine.tts.kokoro.natural import phoned
+from engine.tts.kokoro.windows import phoned
 from tests.engine.training.conftest import judged, needs_flite
 
 

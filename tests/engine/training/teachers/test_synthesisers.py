@@ -13,7 +13,7 @@ from engine.training.corpus.speakers import BASES, Speaker
 from engine.training.corpus.utterance import Plan, Utterance, finish
 from engine.training.teachers import sounds, synthesisers
 from engine.tts.kokoro import parts, plan, session
-from engine.tts.kokoro.source import FRAME
+from engine.tts.kokoro.parts import FRAME
 
 TEXT = "If it is windy by the river, remember the heating."
 HEART = next(base for base in BASES if base.voice == "Heart")

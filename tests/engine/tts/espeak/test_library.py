@@ -2,12 +2,9 @@
 
 import ctypes
 import gc
-import os
 import random
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +14,6 @@ from engine.tts.base import AudioFrame, Voice
 from engine.tts.espeak import library, voices
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.model import EspeakModel
-from engine.tts.espeak.workspace import PREFIX, YOUNG_S, Workspace
-from tests.help.process.fresh_python import prints
 
 
 def in_another_thread(work: Callable[[], object]) -> EngineError | None:
@@ -139,62 +134,25 @@ def test_an_unknown_voice_is_refused_and_so_is_a_closed_model():
 # -------------------------------------------------------------------------------------- its folder
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    return tmp_path
+def test_its_data_is_made_once_and_whole(tmp_path):
+    source, within = library._data_folder(), tmp_path / "data"
+    folder = voices.make_data_folder(source, within)
+    names = {voices.file_name(voice) for voice in voices.VOICES}
+    assert {each.name for each in (folder / "voices").iterdir()} == names
+    written = (folder / "phondata").stat().st_mtime_ns
+    assert voices.make_data_folder(source, within) == folder
+    assert (folder / "phondata").stat().st_mtime_ns == written
+    assert list(within.iterdir()) == [folder]
 
 
-def age(folder: Path) -> None:
-    for left in folder.glob(f"{PREFIX}*"):
-        long_ago = left.stat().st_mtime - 2 * YOUNG_S
-        os.utime(left, (long_ago, long_ago))
+def test_two_processes_may_make_it_at_once(tmp_path):
+    folder = voices.make_data_folder(library._data_folder(), tmp_path)
+    voices._make(folder, {"late": b""})
+    assert not (folder / "late").exists()
+    assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_what_a_killed_process_left_is_removed_at_the_next_start(folder):
-    prints("import os; from engine.tts.espeak.library import Espeak; Espeak.claim(); os._exit(0)")
-    assert len(list(folder.iterdir())) == 1
-    age(folder)
-    espeak = Espeak.claim()
-    try:
-        assert len(list(folder.iterdir())) == 1
-        assert len(espeak.speak("hello", voice="alan", words_per_minute=170).pcm)
-    finally:
-        espeak.release()
-    assert list(folder.iterdir()) == []
-
-
-def test_what_an_older_version_left_without_a_lock_is_removed(folder):
-    (folder / f"{PREFIX}old").mkdir()
-    (folder / f"{PREFIX}old" / "phondata").touch()
-    age(folder)
-    Workspace().close()
-    assert list(folder.iterdir()) == []
-
-
-def test_a_folder_in_use_and_a_new_one_stay(folder):
-    in_use = Workspace()
-    age(folder)
-    (folder / f"{PREFIX}new").mkdir()
-    Workspace().close()
-    assert in_use.path.is_dir()
-    assert (folder / f"{PREFIX}new").is_dir()
-    in_use.close()
-    assert not in_use.path.exists()
-
-
-def test_a_planted_link_is_not_followed(folder, tmp_path_factory):
-    mine = tmp_path_factory.mktemp("mine")
-    (mine / "letter.txt").touch()
-    (folder / f"{PREFIX}link").symlink_to(mine)
-    os.utime(folder / f"{PREFIX}link", (1.0, 1.0), follow_symlinks=False)
-    Workspace().close()
-    assert [entry.name for entry in mine.iterdir()] == ["letter.txt"]
-
-
-def test_a_full_disk_is_told(folder, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(folder / "missing"))
-    monkeypatch.setattr(tempfile, "tempdir", str(folder / "missing"))
-    with pytest.raises(ModelError, match="no place"):
-        Workspace()
+def test_a_full_disk_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelError, match="data of the formant voice"):
+        voices.make_data_folder(library._data_folder(), tmp_path / "file")

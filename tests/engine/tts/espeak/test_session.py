@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.tts.base import Pcm, Starved
-from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
+from engine.tts.espeak.cutting import FADE, Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from tests.benchmarks.formant_rates import TEXTS, measure

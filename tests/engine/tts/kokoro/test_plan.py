@@ -27,16 +27,22 @@ from engine.tts.kokoro.durations import (
     pauses_after,
     silent_frames,
 )
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.plan import Plan, Speaker, make_plan
-from engine.tts.kokoro.sentences import next_words
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.statistics import sentences_in
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
-from engine.tts.kokoro.symbols import LONGEST, MOST, ids, parts_of, symbols
+from engine.tts.kokoro.symbols import LONGEST, MOST, ids, next_words, parts_of, symbols
 from tests.engine.text.test_other_languages import SENTENCES as SENTENCES_ELSEWHERE
-from tests.engine.tts.kokoro.small import small_parts, small_style
-from tests.engine.tts.kokoro.words import OWN_RATE, phoned, plan_request, planned, sentences
+from tests.engine.tts.kokoro.small import (
+    OWN_RATE,
+    phoned,
+    plan_request,
+    planned,
+    sentences,
+    small_parts,
+    small_style,
+)
 
 NONE = np.zeros(0, np.int64)
 AROUND = 1.5  # frames that sound around a sentence's symbols

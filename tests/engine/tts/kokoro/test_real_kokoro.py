@@ -15,16 +15,20 @@ from engine.text.phonemes import Espeak
 from engine.training.evaluation.voices import WhisperJudge, say, words_wrong
 from engine.tts import registry
 from engine.tts.base import AudioFrame, TtsModel, Voice
-from engine.tts.kokoro import paths
-from engine.tts.kokoro.parts import load_parts
+from engine.tts.kokoro.parts import FRAME, load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
-from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.statistics import sentences_in, statistics
-from engine.tts.kokoro.voices import accent_of, read_voices, style_of
+from engine.tts.kokoro.voices import (
+    accent_of,
+    model_file,
+    read_voices,
+    style_of,
+    voices_folder,
+)
 from engine.tts.kokoro.windows import render
 from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws
-from tests.engine.tts.kokoro.words import of_graph, phoned, plan_request, sentences
+from tests.engine.tts.kokoro.small import of_graph, phoned, plan_request, sentences
 from tests.engine.tts.utterances import assert_same, say_all_at_once
 from tests.help.machine.packaged import FOLDER, packaged_asset
 
@@ -198,16 +202,14 @@ def test_it_sounds_like_the_published_graph(data, tmp_path):
     sentence itself, the decoder alone differs (2.1 dB when this was written); with the voice's,
     the sound is a little another one (5.4 dB). A frame later it is 9.7 dB.
     """
-    file = paths.model_file()
-    parts, style = load_parts(file), style_of(read_voices(paths.voices_folder())[0])
+    file = model_file()
+    parts, style = load_parts(file), style_of(read_voices(voices_folder())[0])
     known = [phoned(text) for text in sentences_in("en")]
     learnt = statistics(parts, style, known, file.parent / "learnt", accent="en-us")
-    speaker = Speaker(style, accent="en-us", own_rate=learnt.own_rate)
+    speaker = Speaker(style, accent="en-us", own_rate=learnt[1])
     plan = make_plan(parts, speaker, plan_request(phoned("It is windy by the river.")), None, 0)
     own = statistics(parts, style, [plan.request.words], tmp_path, accent="en-us")
-    whole, exact = (
-        render(parts, norms.voice_inputs, plan, 0, len(plan.features)) for norms in (learnt, own)
-    )
+    whole, exact = (render(parts, norms[0], plan, 0, len(plan.features)) for norms in (learnt, own))
     expected = of_graph(file, AUDIO, style, plan)
     assert len(expected) == len(whole)
     assert spectral_distance(expected, exact) < 3.0

@@ -8,12 +8,10 @@ from engine.errors import UnreadableClip
 from engine.resources import resource
 from engine.tts.base import Voice
 from engine.tts.kokoro import resemblance
-from engine.tts.kokoro.delivery import TAPS
-from engine.tts.kokoro.fit.measuring import pitch_of
+from engine.tts.kokoro.fit.measuring import RATE, log_pitch, pitch_of
+from engine.tts.kokoro.parts import SAMPLE_RATE
 from engine.tts.kokoro.resemblance import delivery_of, equaliser, own_pitch
-from engine.tts.kokoro.source import SAMPLE_RATE
-from engine.tts.kokoro.voices import MAKING, NAME, STYLE, style_of
-from engine.tts.speaker.pitch import RATE, log_pitch
+from engine.tts.kokoro.voices import MAKING, NAME, STYLE, TAPS, style_of
 
 NOISE = np.random.default_rng(2).normal(0, 0.1, 3 * SAMPLE_RATE).astype(np.float32)
 

@@ -17,7 +17,7 @@ from engine.settings import SpeechSettings
 from engine.translatable import Progress
 from engine.tts import pick
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.kokoro import paths
+from engine.tts.kokoro.voices import model_file, voices_folder
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import FakeSession, FakeTts
 
@@ -88,7 +88,7 @@ def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(tmp_path
     voice = loading(load, told.append)
     voice.load(SpeechSettings())
     voice.load(SpeechSettings(seed=3))  # nothing else
-    for path in (paths.model_file(), paths.voices_folder() / "af_heart.bin"):
+    for path in (model_file(), voices_folder() / "af_heart.bin"):
         path.parent.mkdir(parents=True)
         path.touch()
     voice.load(SpeechSettings())

@@ -8,9 +8,8 @@ import torch
 from engine.errors import ModelError
 from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, measure, timbre_of
 from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
-from engine.tts.kokoro.natural import plan_natural
-from tests.engine.tts.kokoro.small import small_parts, small_style
-from tests.engine.tts.kokoro.words import phoned
+from engine.tts.kokoro.windows import plan_natural
+from tests.engine.tts.kokoro.small import phoned, small_parts, small_style
 
 STYLE = small_style()
 

@@ -8,16 +8,15 @@ import pytest
 import torch
 
 from engine.errors import InvalidInput
-from engine.tts.kokoro.fit import fitting, learning
-from engine.tts.kokoro.fit.alignment import Alignment, align
+from engine.tts.kokoro.fit import learning
 from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, timbre_of
-from engine.tts.kokoro.fit.fitting import FitState, Material, run
-from engine.tts.kokoro.natural import plan_natural
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.fit.learning import FitState, Material, run
+from engine.tts.kokoro.fit.measuring import Alignment, align
+from engine.tts.kokoro.parts import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.voices import LEARNT, delivery_of, shift_of, style_of
-from tests.engine.tts.kokoro.small import small, small_parts, small_style, small_voice
-from tests.engine.tts.kokoro.words import TEXT, phoned
+from engine.tts.kokoro.windows import plan_natural
+from tests.engine.tts.kokoro.small import TEXT, phoned, small, small_parts, small_style, small_voice
 
 STYLE = small_style()
 
@@ -42,9 +41,9 @@ def material(decoder) -> Material:
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    monkeypatch.setattr(fitting, "_SIZE", 8)
-    monkeypatch.setattr(fitting, "STEPS", 6)
-    monkeypatch.setattr(fitting, "KEEP_EVERY", 2)
+    monkeypatch.setattr(learning, "_SIZE", 8)
+    monkeypatch.setattr(learning, "STEPS", 6)
+    monkeypatch.setattr(learning, "KEEP_EVERY", 2)
     monkeypatch.setattr(learning, "KEEP_EVERY", 2)
 
 
@@ -53,7 +52,7 @@ def begun(decoder) -> FitState:
 
 
 def test_the_steps_bring_it_nearer_to_the_clip(decoder, material, monkeypatch):
-    monkeypatch.setattr(fitting, "STEPS", 24)
+    monkeypatch.setattr(learning, "STEPS", 24)
     losses = list(run(decoder, small_parts().source, material, begun(decoder)))
     assert np.mean(losses[-6:]) < 0.95 * np.mean(losses[:6])
 

@@ -5,7 +5,7 @@ import pytest
 import soxr
 
 from engine.tts.kokoro.fit.measuring import bandwidth, energy_of, pitch_of, sounding
-from engine.tts.kokoro.source import SAMPLE_RATE, STEP
+from engine.tts.kokoro.parts import SAMPLE_RATE, STEP
 
 
 def harmonics(pitch_hz: float, seconds: float = 1.0) -> np.ndarray:

@@ -7,13 +7,12 @@ import onnxruntime
 import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from engine.tts.kokoro.graph import products
-from engine.tts.kokoro.graph.products import signs_are_exact, with_products
+from engine.tts.kokoro.graph import published
+from engine.tts.kokoro.graph.published import signs_are_exact, with_products
+from engine.tts.kokoro.parts import FRAME
 from engine.tts.kokoro.plan import Plan
-from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.windows import render
-from tests.engine.tts.kokoro.small import scratch, small_parts, small_style, write_small
-from tests.engine.tts.kokoro.words import (
+from tests.engine.tts.kokoro.small import (
     TEXT,
     frames_apart,
     learnt,
@@ -21,6 +20,10 @@ from tests.engine.tts.kokoro.words import (
     phoned,
     plan_request,
     planned,
+    scratch,
+    small_parts,
+    small_style,
+    write_small,
 )
 
 
@@ -40,7 +43,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan, expected):
     """With the statistics of the sentence itself. Its norms and bytes are then those of the graph,
     whose phase drifts, because it adds it up in float32.
     """
-    made = render(small_parts(), learnt().voice_inputs, plan, 0, len(plan.features))
+    made = render(small_parts(), learnt()[0], plan, 0, len(plan.features))
     assert made.shape == expected.shape
     apart = frames_apart(expected, made, FRAME)
     assert np.median(apart) < 0.04
@@ -49,7 +52,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan, expected):
 
 def test_other_features_make_another_sound(plan, expected):
     """So the test above can fail, wherever the mistake is."""
-    given = learnt().voice_inputs
+    given = learnt()[0]
     for part in ("features", "curves", "turns"):
         other = replace(plan, **{part: np.roll(getattr(plan, part), 1, axis=0)})
         made = render(small_parts(), given, other, 0, len(plan.features))
@@ -92,7 +95,7 @@ def test_sums_stay_the_same(size, attributes, replaced, exact, monkeypatch):
     """With weights of either kind, as far as this processor is exact with signed ones."""
     if exact and not signs_are_exact():
         pytest.skip("this processor adds signed products in 16 bits")
-    monkeypatch.setattr(products, "signs_are_exact", lambda: exact)
+    monkeypatch.setattr(published, "signs_are_exact", lambda: exact)
     draw = np.random.default_rng(1)
     weight = draw.integers(0, 256, (5, 4, size)).astype(np.uint8)
     constants = [

@@ -14,7 +14,7 @@ from engine.tts import registry
 from engine.tts.llmvox.published import conversion, paths
 from engine.tts.llmvox.published.conversion import converted_network
 from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser, load
-from engine.tts.voice_catalogue import of_model, of_settings
+from engine.tts.registry import of_model, of_settings
 from tests.engine.tts.llmvox.published.checkpoints import Table, pickles, pin, write_pickles
 from tests.engine.tts.utterances import say
 

@@ -1,4 +1,4 @@
-"""A WAV that grows: its owner's alone, whole at any time, and never written through a link."""
+"""A recording survives a crash and a full disk, and a take of the microphone ends in time."""
 
 import os
 import stat
@@ -7,9 +7,13 @@ import wave
 import numpy as np
 import pytest
 
-from engine.audio.clips.wave_file import WaveFile
+from engine.audio.clips import recording
+from engine.audio.clips.recording import Take, WaveFile
+from engine.errors import DeviceError
 
 TENTH = np.full(800, 0.5, np.float32)
+
+SECOND = np.full(16_000, 0.5, np.float32)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
@@ -48,3 +52,31 @@ def test_a_link_planted_under_its_name_is_replaced_not_followed(tmp_path, name):
     file.close()
     assert mine.read_text() == "Dear Anna"
     assert not (tmp_path / "talk.wav").is_symlink()
+
+
+class Full:
+    """A file that cannot be created."""
+
+    def __init__(self, *_: object) -> None:
+        raise DeviceError("No room.", hint="")
+
+
+def test_a_file_that_cannot_be_made_ends_the_clip(tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "WaveFile", Full)
+    clip = Take(tmp_path)
+    clip.add(SECOND, 16_000)
+    clip.add(SECOND, 16_000)
+    assert (clip.ended_by, clip.seconds, clip.close()) == ("No room.", 0.0, None)
+
+
+def test_another_microphone_and_enough_seconds_end_the_clip(tmp_path):
+    clip = Take(tmp_path)
+    clip.add(SECOND, 16_000)
+    clip.add(SECOND, 44_100)
+    assert "Another microphone" in clip.ended_by
+    assert clip.close() == tmp_path / recording.NAME
+    clip = Take(tmp_path)
+    for _ in range(40):
+        clip.add(SECOND, 16_000)
+    assert (clip.ended_by, clip.seconds) == ("30 seconds are enough.", 30.0)
+    assert clip.close()

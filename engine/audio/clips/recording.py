@@ -1,20 +1,73 @@
-"""A clip recorded with the microphone, from which a voice is made.
+"""WAV files that grow while they are recorded, and the clip from the microphone of which a voice is
+made.
 
-Invariant: only the user may read its file, and at most one exists: a new take deletes the files of
-an earlier one, or of a program that was killed.
+Invariants: after every append the file on disk is a complete WAV under a temporary name until it is
+closed, so a crash loses only its name. The file is new, its temporary name cannot be predicted, and
+only the user may read it. At most one take exists: a new one deletes the files of an earlier one,
+or of a program that was killed.
 """
 
+import os
+import tempfile
+import wave
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from engine.audio.base import Pcm
-from engine.audio.clips.wave_file import WaveFile
 from engine.errors import DeviceError, InvalidInput
 from engine.translatable import Translatable
 
 NAME: Final = "My voice.wav"
 LONGEST_S: Final = 30.0  # a voice uses at most 20 s of speech
+
+
+class WaveFile:
+    """A 16-bit WAV that grows. A fault is stored in `fault`, and ends the writing. DeviceError if
+    it cannot be created.
+    """
+
+    def __init__(self, path: Path, sample_rate: int) -> None:
+        self._path = path
+        self.fault: OSError | None = None
+        try:
+            handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
+        except OSError as error:
+            raise DeviceError(
+                "The recording '{name}' could not be created ({error}).",
+                hint="Choose a folder that exists and can be written to.",
+                name=path.name,
+                error=error,
+            ) from error
+        self.partial = Path(name)
+        self._stream = os.fdopen(handle, "wb")
+        self._wave = wave.open(self._stream, "wb")  # noqa: SIM115  closed in close()
+        self._wave.setparams((1, 2, sample_rate, 0, "NONE", ""))
+
+    def append(self, pcm: Pcm) -> None:
+        """Write samples [S]; does nothing after a fault."""
+        if self.fault:
+            return
+        whole = np.round(np.clip(pcm, -1, 1) * 32767).astype("<i2")
+        try:
+            self._wave.writeframes(whole.tobytes())  # also corrects the length in the header
+            self._stream.flush()
+        except OSError as error:
+            self.fault = error
+
+    def close(self) -> None:
+        """Rename the file, or delete it after a fault. Never raises."""
+        try:
+            with self._stream:
+                self._wave.close()
+            if not self.fault:
+                self.partial.replace(self._path)
+        except OSError as error:
+            self.fault = self.fault or error
+        if self.fault:
+            self.partial.unlink(missing_ok=True)
 
 
 class Take:
