@@ -13,7 +13,13 @@ from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from engine.llm.skills.matching.intent import Answer, NotMeant, SkillContext, Slots
+from engine.llm.skills.matching.intent import (
+    Answer,
+    NotMeant,
+    SkillContext,
+    Slots,
+    last_answer,
+)
 from engine.llm.skills.matching.quantities import (
     figure,
     joined_hundreds,
@@ -78,6 +84,15 @@ _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of
 _OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
 # These do not mean a quotient.
 _SAYINGS = frozenset(("24 / 7", "9 / 11", "50 / 50", "20 / 20"))
+# One short sentence, about one number at its end.
+_LAST_DECIMAL = re.compile(
+    r"^(?P<before>[^?!]{0,80}?)(?:about )?(?P<number>-?\d[\d,]*\.\d+)(?P<after>[^\d.?!]*\.?)$"
+)
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "off": lambda number: math.floor(number + 0.5),
+    "up": math.ceil,
+    "down": math.floor,
+}
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "buck", "bucks"), "dollars"),
     **dict.fromkeys(("\N{EURO SIGN}", "euro", "euros"), "euros"),
@@ -129,6 +144,17 @@ def without_currency(said: str) -> tuple[str, str | None]:
     kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
     bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
     return bare, (None if len(kinds) > 1 else "".join(kinds))
+
+
+def round_last(slots: Slots, context: SkillContext) -> Answer | None:
+    """Repeat the last answer with its last number rounded; None if that number has no decimals."""
+    match = _LAST_DECIMAL.match(last_answer(context))
+    places = int(slots.get("places", "0"))
+    if match is None:
+        return None
+    scaled = float(match["number"].replace(",", "")) * 10**places
+    way = _ROUNDED[slots.get("way", "off")](scaled)
+    return Answer(f"{match['before']}about {figure(way / 10**places)}{match['after']}")
 
 
 def continue_sum(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
@@ -233,6 +259,13 @@ def tip(slots: Slots, _context: SkillContext) -> Slots:
     return {"tip": _money(extra, currency), "whole": _money(bill + extra, currency)}
 
 
+def bill_with_tip(before: Slots, now: Slots, _context: SkillContext) -> Slots:
+    """Return the amount to split after a tip was calculated."""
+    bill, currency = _bill(before["money"])
+    whole = round(bill * (1 + number(before["percent"]) / 100), 2)
+    return {"money": f"{whole} {currency}".strip(), "people": now["people"]}
+
+
 def split(slots: Slots, _context: SkillContext) -> Slots | None:
     bill, currency = _bill(slots["money"])
     people = number(slots["people"])
@@ -241,6 +274,19 @@ def split(slots: Slots, _context: SkillContext) -> Slots | None:
     share = bill / people
     about = "" if math.isclose(round(share, 2), share) else "about "
     return {"share": f"{about}{_money(share, currency)}"}
+
+
+def split_ways(slots: Slots, context: SkillContext) -> Slots | None:
+    """Split "120 dollars 3" ways."""
+    money, _, people = slots["parts"].strip().rpartition(" ")
+    return split({"money": money, "people": people}, context) if money else None
+
+
+def remainder(slots: Slots, _context: SkillContext) -> Answer | Slots:
+    left, right = number(slots["left"]), number(slots["right"])
+    if right == 0:
+        return Answer("I can't divide by zero. Nobody can.")
+    return {"result": figure(left % right)}
 
 
 def _bill(said: str) -> tuple[float, str]:

@@ -6,6 +6,7 @@ Invariant: all randomness comes from the context, so the same draws give the sam
 import re
 
 from engine.llm.skills.matching.canonical import digits_for_words
+from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import enumeration, figure, number
 
@@ -19,6 +20,8 @@ _DICE = re.compile(
     r"(?: with (?P<with>\d+) sides)?)$"
 )
 _TWO = frozenset(("some", "those", "a pair of"))
+_CHOICES = re.compile(r",? or |,? and |, ")
+_ASKS_WHY = re.compile(r" and (?:explain|tell|justify|say|give|show|defend)\b", re.IGNORECASE)
 
 
 def flip(slots: Slots, context: SkillContext) -> Slots:
@@ -50,3 +53,17 @@ def draw_number(slots: Slots, context: SkillContext) -> Slots | None:
         return None
     low, high = sorted(map(int, ends))
     return {"number": figure(context.draw(low, high))}
+
+
+def choose(slots: Slots, context: SkillContext) -> Slots:
+    things = _things(slots["things"])
+    return {"chosen": things[context.draw(1, len(things)) - 1].capitalize()}
+
+
+def _things(said: str) -> list[str]:
+    return [thing.strip() for thing in _CHOICES.split(said.strip(" .!?")) if thing.strip()]
+
+
+def is_choice(said: str) -> bool:
+    things = _things(said)
+    return len(things) > 1 and all(map(is_name, things)) and not _ASKS_WHY.search(said)

@@ -24,6 +24,7 @@ _CALORIE = re.compile(r"\b(?:small )?calorie")  # beside joules it is the physic
 _LENGTHS = frozenset(("mile", "kilometer", "meter", "foot", "yard"))
 CELSIUS = "degree_Celsius"
 _TEMPERATURES = {CELSIUS, "degree_Fahrenheit", "kelvin"}
+_TWO_UNITS = frozenset(("feet and inches", "foot and inches", "ft and in"))
 _CONVERSION_DIGITS = 2  # decimals spoken from 1 up; four of them would be too many to hear
 
 
@@ -42,6 +43,8 @@ def convert(slots: Slots, _context: SkillContext) -> Answer | None:
     if run and target is not None and target.pint in _LENGTHS:
         return convert({**slots, "amount": f"{run[1]} kilometres"}, _context)
     said = slots["amount"]
+    if slots["target"] in _TWO_UNITS:
+        return _in_feet_and_inches(_amounts(said))
     if target is not None and target.pint == "joule":
         said = _CALORIE.sub("small calorie", said)
     amounts = _amounts(said)
@@ -85,6 +88,17 @@ def convert_other(before: Slots, now: Slots, _context: SkillContext) -> Slots | 
     if len(amounts) != 1:
         return None
     return {**before, "amount": f"{now['amount']} {amounts[0].unit.plural.lower()}"}
+
+
+def _in_feet_and_inches(amounts: list[Amount]) -> Answer | None:
+    """Return a person's height, to the nearest inch."""
+    inch = _by_form()["inch"]
+    values = [_magnitude(amount, inch) for amount in amounts]
+    if not values or None in values:
+        return None
+    feet, inches = divmod(round(sum(value for value in values if value is not None)), 12)
+    parts = Amount(feet, _by_form()["foot"]), Amount(inches, inch)
+    return Answer(f"{_phrase(*amounts)} is about {_phrase(*parts)}.")
 
 
 def convert_tool(slots: Slots, context: SkillContext) -> Answer | None:

@@ -10,6 +10,7 @@ cannot shift a date.
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -85,6 +86,8 @@ _WITH_YEAR = re.compile(
 _SPAN = re.compile(r"^(?P<count>.+?) (?P<unit>day|week|month|year)s?$")
 _AWAY = re.compile(r"^(?:in (?P<ahead>.+)|(?P<ago>.+) ago|(?P<from>.+?) from(?: (?P<day>.+))?)$")
 _BESIDE = re.compile(r"^the day (?P<side>after|before) (?P<day>.+)$")
+_CALENDAR_YEAR = re.compile(r"^[1-9]\d{0,3}$")
+_DISTANCE = re.compile(r" (?:from|after|before|ago)\b")
 _LATER_WEEKDAY = re.compile(r"^(?P<day>\w+day) (?P<away>in .+|next week)$")
 
 
@@ -229,6 +232,12 @@ def tell_day(slots: Slots, context: SkillContext) -> Answer:
     return Answer(f"That {verb} {date_phrase(day)}.")
 
 
+def tell_day_away(slots: Slots, context: SkillContext) -> Answer | None:
+    """Answer "what is 30 days from january 15th"; a question without a distance means no date."""
+    day = slots["away"]
+    return tell_day({"day": day}, context) if _DISTANCE.search(day) else None
+
+
 def tell_past_day(slots: Slots, context: SkillContext) -> Answer:
     """Return the last day of that name: "when was easter"."""
     if slots["day"] in RELATIVE:
@@ -244,6 +253,16 @@ def days_until(slots: Slots, context: SkillContext) -> Answer | Slots:
     return {"length": counted(days, "day"), "name": _name(slots["day"], day)}
 
 
+def weeks_until(slots: Slots, context: SkillContext) -> Answer | Slots:
+    day, today = _day(slots["day"], context), context.now().date()
+    if day <= today:
+        return days_until(slots, context)
+    weeks, days = divmod((day - today).days, 7)
+    parts = [counted(weeks, "week")] if weeks else []
+    parts += [counted(days, "day")] if days else []
+    return {"length": " and ".join(parts), "name": _name(slots["day"], day)}
+
+
 def days_since(slots: Slots, context: SkillContext) -> Answer | Slots | None:
     day = _day(slots["day"], context, past=True)
     days = (context.now().date() - day).days
@@ -257,9 +276,26 @@ def days_between(slots: Slots, context: SkillContext) -> Slots:
     return {"days": counted(abs((last - first).days), "day")}
 
 
+def month_length(slots: Slots, context: SkillContext) -> Slots:
+    """Return the number of days of a month, in this year unless another is named. NotMeant."""
+    now = context.now()
+    name, year = slots.get("month", MONTHS[now.month - 1]), slots.get("year", str(now.year))
+    if not _CALENDAR_YEAR.match(year):
+        raise NotMeant
+    in_year = f" {year}" if name == "february" else ""  # the only one that differs
+    days = monthrange(int(year), MONTHS.index(name) + 1)[1]
+    return {"name": f"{name.capitalize()}{in_year}", "days": str(days)}
+
+
 def the_day_beside(before: Slots, now: Slots, _context: SkillContext) -> Slots:
     """Return the day for "and the day after?"."""
     return {"day": f"the day {now['side']} {before.get('day', 'today')}"}
+
+
+def in_another_year(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
+    """Return the day for "and next year?" after a feast."""
+    named = before["day"]
+    return {"day": f"{named} {now['beside']}"} if named in FEASTS else None
 
 
 def _day(said: str, context: SkillContext, *, past: bool = False) -> date:

@@ -1,4 +1,4 @@
-"""The time now, earlier and later, and in another city; and times of day as people say them: "7
+"""The time now, earlier and later, and in other places; and times of day as people say them: "7
 am", "half past 7 tomorrow", "friday at noon", "8 tonight".
 
 Invariant: the time comes from the context's clock. Parsing takes canonical text and gives a moment
@@ -23,7 +23,7 @@ from pathlib import Path
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.days import MONTHS, WEEKDAYS, date_phrase, day_named
-from engine.llm.skills.matching.intent import NotMeant, SkillContext, Slots
+from engine.llm.skills.matching.intent import Answer, NotMeant, SkillContext, Slots
 from engine.llm.skills.matching.quantities import counted, duration, duration_phrase
 from engine.resources import table
 
@@ -237,6 +237,49 @@ def time_there(slots: Slots, context: SkillContext) -> Slots:
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
     return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
+
+
+def time_zone(slots: Slots, context: SkillContext) -> Slots:
+    """Return the difference of a place's clock from UTC, and the short name of its zone, if any."""
+    there = context.now().astimezone(_zone(slots["place"].strip()))
+    short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
+    name = _titled(slots["place"].strip().removesuffix("'s"))
+    seconds = (there.utcoffset() or timedelta()).total_seconds()
+    offset = f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
+    return {"where": name, "zone": short + (offset if seconds else "the same time as UTC")}
+
+
+def convert_time(slots: Slots, context: SkillContext) -> Slots | None:
+    """Convert a time of day from one place to another; without a place, it is here."""
+    moment = parse_moment(slots["moment"], context.now())
+    places = [slots.get(name, "here").strip() for name in ("first", "second")]
+    zones = [_zone_or_here(place) for place in places]
+    if moment is None:
+        return None
+    there = moment.replace(tzinfo=zones[0]).astimezone(zones[1])
+    days = (there.date() - moment.date()).days
+    day = {1: " the next day", -1: " the day before"}.get(days, "")
+    where = "Here" if places[1] == "here" else f"In {_titled(places[1])}"
+    return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
+
+
+def tell_difference(slots: Slots, context: SkillContext) -> Answer:
+    first, second = (slots[name].strip() for name in ("first", "second"))
+    here = context.now().astimezone()
+    left, right = (
+        here.astimezone(_zone_or_here(place)).utcoffset() or timedelta()
+        for place in (first, second)
+    )
+    if left == right:
+        return Answer("They have the same time.")
+    ahead, behind = (first, second) if left > right else (second, first)
+    length = duration_phrase(abs((left - right).total_seconds()))
+    said = f"{_titled(ahead)} is {length} ahead of {_titled(behind)}."
+    return Answer(said[:1].upper() + said[1:])
+
+
+def _zone_or_here(place: str) -> ZoneInfo | None:
+    return None if place == "here" else _zone(place)
 
 
 def _zone(place: str) -> ZoneInfo:

@@ -1,4 +1,4 @@
-"""Set timers and change them: cancel, pause, resume, more or less time; dismiss or snooze
+"""Set timers and change them: cancel, pause, resume, more or less time, restart; dismiss or snooze
 one that rings.
 
 Invariant: a skill starts a timer by an action and never waits. When it is not clear which timer is
@@ -239,6 +239,22 @@ def which_one(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
     """Return the slots of the question, with the timer from the answer; None when it names none."""
     label = now.get("label", ALL)
     return {**before, "label": label} if named(label, running(context)) else None
+
+
+def restart(slots: Slots, context: SkillContext) -> Answer | None:
+    """Start timers from the beginning."""
+    timers = meant(slots, context)
+    if isinstance(timers, Answer):
+        return timers
+    known = tuple(timer for timer in timers if timer.seconds)
+    actions = tuple(ExtendTimers((t.number,), t.seconds - t.remaining_s) for t in known)
+    go_on = PauseTimers(numbers(known), on=False)
+    if not known:
+        return None
+    how = "start again from the beginning"
+    if len(known) == 1:
+        how = f"starts again with {duration_phrase(known[0].seconds)}"
+    return Answer(f"{the_timers(known)} {how}.", (*actions, go_on))
 
 
 _NAMES: Final = frozenset(("dismiss", "snooze", "snooze a while"))
