@@ -8,6 +8,7 @@ changes only the settings that the person changes. Nothing is fetched before the
 a button that names the size.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
@@ -15,6 +16,7 @@ from PySide6.QtGui import QHideEvent, QIcon, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QStackedWidget, QWidget
 
 from app.bridge import Post
+from app.keys import native
 from app.language import mark, tr
 from app.look.controls import LevelMeter, button, icon
 from app.look.label import Label, WrappingLabel
@@ -33,6 +35,8 @@ _VOICES = 3  # offered for listening
 _NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
 _SPOKEN = 4  # levels above it, which come ten times a second
+# Offered for everywhere, in this order where another program has the one before.
+GLOBAL_KEYS = ("Ctrl+Alt+Space", "Ctrl+Alt+R", "Pause")
 _HANDS_FREE = Field(
     api.SettingKey.HANDS_FREE,
     api.settings.Flag(),
@@ -200,11 +204,45 @@ class TalkStep(Step):
     def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
         super().__init__(theme, parts, parent)
         self.ask(_HANDS_FREE)
+        self._offered = 0  # which of the keys
+        self._key = ""  # the one that is chosen
+        self.everywhere = self.button("", self._on_everywhere)
         self.verdict = self.say("")
+        self._show_key()
 
-    def feel_key(self) -> None:
+    def show_values(self, values: Mapping[str, api.Value]) -> None:
+        super().show_values(values)
+        if values[api.SettingKey.TALK_KEY_EVERYWHERE] != self._key:
+            self._key = str(values[api.SettingKey.TALK_KEY_EVERYWHERE])
+            self._show_key()
+
+    def feel_key(self, *, everywhere: bool = False) -> None:
         """Confirm that the pressed talk key works. The press does not start a turn here."""
-        self.verdict.say(tr("That works: hold it while you speak."))
+        works = tr("That works: hold it while you speak.")
+        self.verdict.say(tr("That key works everywhere.") if everywhere else works)
+
+    def show_given(self, keys: str) -> None:
+        """Name the keys that the desktop chose, which may differ from the proposed ones."""
+        self.verdict.say(f"{keys}. {tr('Press it now, here or in another program.')}")
+
+    def on_event(self, event: api.Event) -> None:
+        super().on_event(event)
+        match event:
+            case api.Failed(code="global key", message=message, hint=hint):
+                self._offered = (self._offered + 1) % len(GLOBAL_KEYS)
+                self._show_key(f"{message} {hint}")
+
+    def _on_everywhere(self) -> None:
+        self.changed.emit(api.SettingKey.TALK_KEY_EVERYWHERE, GLOBAL_KEYS[self._offered])
+
+    def _show_key(self, fault: str = "") -> None:
+        """Offer a global talk key; if one is chosen, ask the person to try it."""
+        offered = native(GLOBAL_KEYS[self._offered])
+        self.everywhere.setText(tr("Talk from &every program with {key}", key=offered))
+        has_key = bool(self._key) and not fault
+        self.everywhere.setVisible(not has_key and sys.platform != "darwin")
+        ask = tr("Press {key} now, here or in another program.", key=native(self._key))
+        self.verdict.say(fault or (ask if has_key else ""))
 
 
 class ModelStep(Step):
@@ -237,10 +275,14 @@ class FirstStart(QWidget):
     Signals:
         models: the person wants to see the models.
         key_felt: the talk key was pressed while the card is visible.
+        key_felt_everywhere: the global talk key was pressed.
+        keys_given(str): the desktop chose which keys work everywhere.
     """
 
     models = Signal()
     key_felt = Signal()
+    key_felt_everywhere = Signal()
+    keys_given = Signal(str)
 
     def __init__(
         self,
@@ -310,6 +352,8 @@ class FirstStart(QWidget):
         ]
         model.models.connect(self.models)
         self.key_felt.connect(talk.feel_key)
+        self.key_felt_everywhere.connect(lambda: talk.feel_key(everywhere=True))
+        self.keys_given.connect(talk.show_given)
         for step in self.steps:
             step.changed.connect(self._change)
         self._card = QFrame(self)

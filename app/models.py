@@ -9,6 +9,7 @@ as with disks and network speeds.
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
 
 from app.bridge import Post
@@ -35,6 +36,7 @@ _ABOUT = mark(
     " says how much it is."
 )
 _PARTS = mark("Parts of a voice")
+_MOST_DROPPED = 20
 
 
 class ModelRow(CardRow):
@@ -266,6 +268,7 @@ class ModelsPage(Page):
         self._headings = {kind: self._heading(title) for kind, title in KINDS.items()}
         self._parts = self._heading(_PARTS)
         self.body.addStretch(1)
+        self.setAcceptDrops(True)
 
     def open_beside(self) -> None:
         self._post(api.ListModels(servers=True))
@@ -289,6 +292,17 @@ class ModelsPage(Page):
         """Ask for a file or folder in a dialog that does not block the program."""
         filters = tr("Language models (*.gguf);;All files (*)")
         return ask_for(self, tr("Add a model"), self._add, filters=filters, mode=mode)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files and folders that are dropped anywhere on the page."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+        for url in urls[:_MOST_DROPPED]:
+            self._add(Path(url.toLocalFile()))
 
     def _add(self, path: Path) -> None:
         self._post(api.AddModel(path))

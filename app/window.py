@@ -20,7 +20,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.actions import act, carry_out
 from app.arrangement import Arrangement, SideColumn
@@ -36,6 +36,7 @@ from app.language import tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.page import OnDemand
+from app.look.plain_text import one_line
 from app.look.theme import Mode, Theme, mode_named
 from app.models import ModelsPage
 from app.reading.page import Reading
@@ -44,11 +45,16 @@ from app.settings.form import Form
 from app.stage.panel import Stage
 from app.stage.talk import TalkKey
 from app.status.banner import Banner, NoticeLine
+from app.status.panel import NAMES
 from app.status.parts import Parts
 from app.timers import TimersPanel
 from app.voice.panel import dropped_file
 from engine import api
 
+_DEVICES = {
+    api.Part.MICROPHONE: api.SettingKey.MICROPHONE,
+    api.Part.LOUDSPEAKER: api.SettingKey.LOUDSPEAKER,
+}
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
 
@@ -202,9 +208,10 @@ class Window(QWidget):
         self.first_start.models.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.model_wanted.connect(lambda: act(self, Shortcut.MODELS))
         self.welcome.voice_wanted.connect(lambda: self.side.voices.open_page().record.click())
-        for chosen in (self.side.status.chosen, self.banner.fix_wanted):
-            chosen.connect(self.open_settings)
-        self.side.status.loading_changed.connect(self.notice.set_idle_text)
+        status = self.side.status
+        status.chosen.connect(lambda part: self._on_part_chosen(part, status.rows[part]))
+        self.banner.fix_wanted.connect(lambda part: self._on_part_chosen(part, self.banner.fix))
+        status.loading_changed.connect(self.notice.set_idle_text)
         header = self.header
         header.new.clicked.connect(lambda: act(self, Shortcut.NEW))
         header.details.toggled.connect(self._arrangement.show_details)
@@ -248,6 +255,24 @@ class Window(QWidget):
             self.closing.connect(self._dialog.wake_training.end)
         self._dialog.show_part(part, section)
         return self._dialog
+
+    def _on_part_chosen(self, part: api.Part, at: QWidget) -> None:
+        """A device is chosen from a menu below `at`, anything else in the settings."""
+        if part in _DEVICES:
+            self.device_menu(part).popup(at.mapToGlobal(at.rect().bottomLeft()))
+        else:
+            self.open_settings(part)
+
+    def device_menu(self, part: api.Part) -> QMenu:
+        """A menu to choose the device of MICROPHONE or LOUDSPEAKER; deletes itself when closed."""
+        menu, key = QMenu(tr(NAMES[part]), self), _DEVICES[part]
+        menu.aboutToHide.connect(menu.deleteLater)
+        for name in ("", *self.parts.devices(part)):
+            entry = menu.addAction(one_line(name or tr("System default")).replace("&", "&&"))
+            entry.setCheckable(True)
+            entry.setChecked(name == self._values[key])
+            entry.triggered.connect(lambda _=False, name=name: self.change(key, name))
+        return menu
 
     # -------------------------------------------------------------------- layout
 

@@ -49,6 +49,8 @@ class Presence(QObject):
         self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *texts: window.on_event(api.Failed("global key", *texts)))
         self.keys.bound.connect(lambda text: window.on_event(api.Notice(text)))
+        self.keys.bound.connect(window.first_start.keys_given)
+        self.keys.talk_pressed.connect(window.first_start.key_felt_everywhere)
         self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)
         self.tray.settings_chosen.connect(self._open_settings)

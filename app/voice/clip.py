@@ -13,12 +13,19 @@ become a voice, is recorded again or discarded by its own button, or the program
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QLineEdit,
+    QSizePolicy,
+    QWidget,
+)
 
 from app.bridge import Post
 from app.language import decimal, mark, tr
 from app.look.controls import LevelMeter, button
-from app.look.label import WrappingLabel
+from app.look.label import Label, WrappingLabel
 from app.look.layout import LEFT, Spring, column, placed, room_for_window, row
 from app.look.page import Dialog, bring_to_front
 from app.look.plain_text import one_line, plain
@@ -40,30 +47,73 @@ from engine.api import (
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list
 LONGEST_WORDS = 1_000  # characters
+LONGEST_S = 30.0  # of a part; a voice uses at most 20 s
+_USUAL_S = 8.0
+_SHORTEST_S = 1.0
 
 
-class BetterPart(QPushButton):
-    """Offers the better part of a recording that is refused or poor."""
+class PartChoice(QWidget):
+    """Offers a better part of a recording that is refused or poor, and lets the person choose a
+    part.
+    """
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
-        self._clip: ClipInspected | None = None  # None = none was shown yet
         self._post = post
-        self.clicked.connect(self._on_clicked)
+        self._clip: ClipInspected | None = None  # None = none was shown yet
+        self._length_s = 0.0  # of the whole recording
+        self.better = button("", self, self._look_at_better)
+        self.start = _seconds(tr("Where the part begins"), self)
+        self.length = _seconds(tr("How long the part is"), self)
+        self.length.setRange(_SHORTEST_S, LONGEST_S)
+        self.look = button(tr("Chec&k this part"), self, self._look_at_chosen)
+        row = QGridLayout()
+        row.setSpacing(6)
+        row.setColumnStretch(2, 1)
+        for line, (words, box) in enumerate(
+            ((tr("Part from"), self.start), (tr("for"), self.length))
+        ):
+            row.addWidget(Label(words, self), line, 0)
+            row.addWidget(box, line, 1)
+        column(placed(LEFT, self.better), row, placed(LEFT, self.look), on=self, spacing=8)
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:
+        """Offer other parts if the recording is not good or is itself a part."""
+        same = self._clip is not None and self._clip.clip == clip.clip
+        if clip.part is None or not same:
+            self._length_s = clip.seconds
         self._clip = clip
-        self.setVisible(clip.better is not None)
-        if clip.better is not None:
-            start_s, seconds = clip.better
-            start, end = _clock(start_s), _clock(start_s + seconds)
-            self.setText(tr("Use {start} to {end} instead", start=start, end=end))
+        start_s, seconds = clip.better or clip.part or (0.0, _USUAL_S)
+        self.better.setVisible(clip.better is not None)
+        start, end = _clock(start_s), _clock(start_s + seconds)
+        self.better.setText(tr("Use {start} to {end} instead", start=start, end=end))
+        self.start.setRange(0.0, max(0.0, self._length_s - _SHORTEST_S))
+        self.start.setValue(start_s)
+        self.length.setValue(min(seconds, max(_SHORTEST_S, self._length_s)))
+        poor = not clip.usable or clip.better is not None or clip.part is not None
+        self.setVisible(poor and self._length_s > _SHORTEST_S)
 
-    def _on_clicked(self) -> None:
+    def _look_at_better(self) -> None:
         if self._clip is not None and self._clip.better is not None:
-            start_s, seconds = self._clip.better
+            self._look_at(*self._clip.better)
+
+    def _look_at_chosen(self) -> None:
+        self._look_at(self.start.value(), self.length.value())
+
+    def _look_at(self, start_s: float, seconds: float) -> None:
+        if self._clip is not None:
             self._post(AddVoice(self._clip.clip, start_s=start_s, seconds=seconds))
+
+
+def _seconds(name: str, parent: QWidget) -> QDoubleSpinBox:
+    box = QDoubleSpinBox(parent)
+    box.setDecimals(1)
+    box.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    box.setSingleStep(0.5)
+    box.setSuffix(" s")
+    box.setAccessibleName(name)
+    return box
 
 
 def _clock(seconds: float) -> str:
@@ -152,7 +202,7 @@ class ClipSheet(Dialog):
         self.title = WrappingLabel("", self, strong=True)
         self.facts = WrappingLabel("", self, kind="muted", size=0.92, figures=True)
         self.advice = WrappingLabel("", self)
-        self.part = BetterPart(post, self)
+        self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
         self.consent.adopt.clicked.connect(self._on_adopted)
         self.cancel = button(tr("&Cancel"), self, self.reject)
@@ -162,7 +212,7 @@ class ClipSheet(Dialog):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         buttons = placed(LEFT, self.cancel), Spring()
-        items = (*labels, placed(LEFT, self.part), self.consent, *buttons)
+        items = (*labels, self.part, self.consent, *buttons)
         self._column = column(*items, on=self, margins=(18, 16, 18, 16), spacing=8)
 
     def show_waiting(self, clip: Path) -> None:
@@ -237,12 +287,12 @@ class VoiceRecorder(QWidget):
         self.facts = WrappingLabel("", self, size=0.9, figures=True)
         self.record = button(tr("&Record"), self, self._on_record)
         self.leave = button(tr(_CLOSE), self, self.give_up)
-        self.part = BetterPart(post, self)
+        self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
         self.consent.adopt.clicked.connect(self._on_adopted)
         words = (self.how, self.sentence, self.meter, self.facts)
         buttons = row(self.record, self.leave, Spring())
-        column(*words, placed(LEFT, self.part), self.consent, buttons, on=self, spacing=8)
+        column(*words, self.part, self.consent, buttons, on=self, spacing=8)
         self.hide()
 
     def handle(self, event: Event) -> bool:

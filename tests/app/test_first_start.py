@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import language
 from app.actions import act
-from app.first_start import STEPS, MicrophoneStep, Step, TalkStep, VoiceStep
+from app.first_start import GLOBAL_KEYS, STEPS, MicrophoneStep, Step, TalkStep, VoiceStep
 from app.keys import Shortcut
 from app.window import Window
 from engine import api
@@ -162,6 +162,39 @@ def test_nothing_said_or_pressed_in_it_becomes_a_turn(window, posted):
     assert posted[-1] == api.PressTalk()
     window.on_event(api.Ready(api.Part.MICROPHONE, "Desk"))
     assert posted[-1] == api.PressTalk()
+
+
+def test_a_key_for_every_program_is_one_click_and_another_is_offered_where_it_is_taken(
+    window, posted
+):
+    talk = step(window, TalkStep)
+    for key, other in ((GLOBAL_KEYS[0], GLOBAL_KEYS[1]), (GLOBAL_KEYS[1], GLOBAL_KEYS[2])):
+        assert key in talk.everywhere.text()
+        talk.everywhere.click()
+        assert posted[-1] == api.ChangeSetting("presence.talk_key", key)
+        assert talk.everywhere.isHidden()
+        assert talk.verdict.text() == f"Press {key} now, here or in another program."
+        window.on_event(api.Failed("global key", "It is taken.", "Choose another."))
+        assert talk.verdict.text() == "It is taken. Choose another."
+        assert not talk.everywhere.isHidden()
+        assert other in talk.everywhere.text()
+    talk.everywhere.click()
+    window.post(api.PressTalk())
+    window.first_start.key_felt_everywhere.emit()
+    assert talk.verdict.text() == "That key works everywhere."
+
+
+def test_the_key_that_the_desktop_gave_is_the_one_to_press(window, posted):
+    talk = step(window, TalkStep)
+    talk.everywhere.click()
+    window.first_start.keys_given.emit("The desktop's keys: Super+T (Talk to Rubato while held)")
+    assert talk.verdict.text() == (
+        "The desktop's keys: Super+T (Talk to Rubato while held). "
+        "Press it now, here or in another program."
+    )
+    assert "Ctrl" not in talk.verdict.text()
+    window.first_start.key_felt_everywhere.emit()
+    assert talk.verdict.text() == "That key works everywhere."
 
 
 def test_the_chosen_voice_is_marked_and_its_button_stays(window, posted):

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
 
 from app import language
 from app.keys import Shortcut
@@ -244,6 +244,20 @@ def test_every_click_of_the_theme_button_changes_what_is_seen(window, posted, th
         window.header.theme_button.click()
         assert theme.is_dark is not was_dark
         assert posted[-1] == api.ChangeSetting("window.theme", "light" if was_dark else "dark")
+
+
+def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted, monkeypatch):
+    opened: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, at: opened.append(menu))
+    tell(window, *READY)
+    for chosen in (0, 2):
+        window.side.status.rows[api.Part.MICROPHONE].click()
+        entries = opened[-1].actions()
+        names = [entry.text() for entry in entries]
+        assert names == ["System default", "Built-in microphone", "USB headset"]
+        assert [entry.isChecked() for entry in entries].index(True) == chosen
+        entries[2].trigger()
+        assert posted[-1] == api.ChangeSetting("audio.microphone", "USB headset")
 
 
 def test_the_orb_stands_still_after_a_minute_of_rest_and_while_the_window_is_hidden(window):

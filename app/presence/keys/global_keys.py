@@ -180,10 +180,12 @@ class GlobalKeys(QObject):
     Signals:
         failed(message, hint): a key does not work; the hint names a remedy.
         bound(text): the keys that the desktop chose.
+        talk_pressed: the talk key went down.
     """
 
     failed = Signal(str, str)
     bound = Signal(str)
+    talk_pressed = Signal()
 
     def __init__(
         self,
@@ -227,6 +229,8 @@ class GlobalKeys(QObject):
 
     def _on_pressed(self, action: Action) -> None:
         self._handler.do(_PRESSED[action])
+        if action is Action.TALK:
+            self.talk_pressed.emit()
 
     def _on_released(self, action: Action) -> None:
         if action is Action.TALK:

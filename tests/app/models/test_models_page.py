@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.look.label import WrappingLabel
 from app.models import ModelsPage
 from engine import api
+from tests.app.test_window import drop
 from tests.help.fakes.engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
 (LISTED, FETCHING, SETTLED) = LIBRARY
@@ -111,6 +112,12 @@ def test_rows_come_go_and_keep_what_they_say(window, page):
     assert row.said.text() == "Every file is as it was fetched."
     assert "sphinx" not in page.rows
     assert page.rows["/home/me/new.gguf"].isVisible()
+
+
+def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path):
+    posted.clear()
+    drop(page, tmp_path / "a.gguf", tmp_path / "folder")
+    assert posted == [api.AddModel(tmp_path / "a.gguf"), api.AddModel(tmp_path / "folder")]
 
 
 def test_what_a_server_says_is_text(window, page):

@@ -38,6 +38,12 @@ def presence(
     made.end()
 
 
+def test_the_first_steps_show_which_keys_the_desktop_gave(presence, window, qtbot):
+    with qtbot.waitSignal(window.first_start.keys_given) as given:
+        presence.keys.bound.emit("The desktop's keys: F6")
+    assert given.args == ["The desktop's keys: F6"]
+
+
 def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot):
     ended: list[bool] = []
     window.closing.connect(lambda: ended.append(True))

@@ -180,7 +180,7 @@ def test_a_voice_is_recorded_judged_and_adopted(page, area, posted, qtbot):
 def test_a_dropped_recording_is_offered_in_parts_too(area, posted, qtbot):
     area.on_event(inspected(usable=False, seconds=1_260.0, better=(12.0, 8.0)))
     assert area.sheet.part.isVisible()
-    qtbot.mouseClick(area.sheet.part, LEFT)
+    qtbot.mouseClick(area.sheet.part.better, LEFT)
     assert posted == [api.AddVoice(TAKE, start_s=12.0, seconds=8.0)]
     area.on_event(inspected())
     assert not area.sheet.part.isVisible()
@@ -259,10 +259,17 @@ def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot)
     assert "No speech." in page.recorder.facts.text()
     assert (part.isVisible(), consent.isVisible()) == (True, False)
     posted.clear()
-    qtbot.mouseClick(part, LEFT)
-    assert posted == [api.AddVoice(TAKE, start_s=4.0, seconds=8.0)]
+    qtbot.mouseClick(part.better, LEFT)
+    part.start.setValue(10.0)
+    part.length.setValue(5.0)
+    qtbot.mouseClick(part.look, LEFT)
+    assert posted == [
+        api.AddVoice(TAKE, start_s=4.0, seconds=8.0),
+        api.AddVoice(TAKE, start_s=10.0, seconds=5.0),
+    ]
     page.handle(inspected(seconds=8.0, part=(4.0, 8.0)))
-    assert (part.isVisible(), consent.isVisible()) == (False, True)
+    assert consent.isVisible()
+    assert part.start.maximum() == 19.0  # of the whole, not of the part
     consent.agreed.setChecked(True)
     qtbot.mouseClick(consent.adopt, LEFT)
     assert posted[-1] == api.AddVoice(TAKE, True, "My voice", 4.0, 8.0)

@@ -118,13 +118,21 @@ def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear):
     keys.close()
 
 
-def test_a_key_chosen_in_the_settings_talks(qtbot, monkeypatch, desktop, handler, window, posted):
+def test_the_first_steps_register_a_key_and_show_that_it_works(
+    qtbot, monkeypatch, desktop, handler, window, posted
+):
+    """As a new user does it: one click, then the key in another program."""
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
     monkeypatch.setattr(presence, "source_here", lambda bus: X11Keys(name=desktop.name))
     made = presence.Presence(window, handler, Settings(), tray=False)
     made.begin()
-    made.on_event(SettingChanged("presence.talk_key", "Ctrl+Alt+Space"))
+    window.on_event(SettingChanged("window.first_start", 2))
     posted.clear()
+    talk = window.first_start.steps[2]
+    talk.everywhere.click()
+    (change,) = posted
+    made.on_event(SettingChanged(change.key, change.value))  # the engine's answer
     desktop.xdotool("key", "ctrl+alt+space")
-    qtbot.waitUntil(lambda: posted[-1:] == [ReleaseTalk()])
+    qtbot.waitUntil(lambda: talk.verdict.text() == "That key works everywhere.")
+    qtbot.waitUntil(lambda: posted == [change, ReleaseTalk()])
     made.end()
