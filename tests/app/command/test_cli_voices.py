@@ -9,6 +9,7 @@ import pytest
 
 from app.__main__ import main
 from engine import api
+from engine.runtime.headless.offline_synthesis import SynthesisReport
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_voice_store import speech
@@ -65,6 +66,25 @@ def test_what_cannot_be_done_is_said(arguments, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("rubato: ")
+
+
+def test_a_voice_is_heard_at_its_own_pace(capsys, monkeypatch):
+    heard = []
+
+    def say(text, settings, how):
+        heard.append((text, how))
+        return SynthesisReport("espeak", "cpu", 1.0, 0.1, 2.5, 0, (), ())
+
+    monkeypatch.setattr(api, "say", say)
+    assert answer(capsys, "hear", "grandma", "Hi")["voice"] == "Grandma"
+    answer(capsys, "pace", "grandma", "5.5")
+    assert main(["voices", "hear", "grandma", "--out", "x.wav"]) == 0
+    assert capsys.readouterr().out == "Grandma: 2.5 s of speech by espeak\n"
+    out = Path("x.wav")
+    assert heard == [
+        ("Hi", api.SayOptions("Grandma")),
+        (api.preview_sentence(), api.SayOptions("Grandma", "0:5.5", out=out)),
+    ]
 
 
 def test_two_voices_are_mixed(capsys, tmp_path):
