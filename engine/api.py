@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     )
     from engine.settings_file import default_path as settings_path
     from engine.text.names import Name
+    from engine.text.names import written_out as names_as_text
     from engine.tts.kokoro.learnt import choose as choose_learnt
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.voice_store import VoiceStore, preview_sentence

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.command import models, read, serve, voices
+from app.command import history, models, names, read, serve, voices
 from app.command.terminal import (
     ShareLine,
     action,
@@ -63,7 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_converse(commands)
     _add_remote(commands)
     models.add_command(commands)
+    history.add_command(commands)
     read.add_command(commands)
+    names.add_command(commands)
     voices.add_command(commands)
     serve.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
@@ -126,6 +128,7 @@ def _add_remote(commands: Any) -> None:
         (ipc_client.Order.SLOWER, "let the running program speak slower"),
         (ipc_client.Order.SELECTION, "let the running program read the selected text"),
         (ipc_client.Order.SHOW, "show the window of the running program"),
+        (ipc_client.Order.STATUS, "what the running program is doing, in a word"),
     ):
         parser = commands.add_parser(order.value, help=text)
         parser.set_defaults(command=lambda _, order=order: ipc_client.tell(Message(order)))

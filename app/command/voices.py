@@ -1,9 +1,10 @@
-"""`rubato voices`: list, add, learn and remove voices.
+"""`rubato voices`: list, hear, add, mix, rename, remove, restore, export and import voices, and
+set their pace.
 `rubato compare` measures every system with one text.
 
-Invariant: only `add`, `learn` and `compare` load a synthesiser. With --json these write their
-progress as lines of JSON to standard error, and standard output is one document, after a failure
-too. `add` and `learn` end when the program that started them does.
+Invariant: only `hear`, `add`, `learn` and `compare` load a synthesiser. With --json the latter
+three write their progress as lines of JSON to standard error, and standard output is one document,
+after a failure too. `add` and `learn` end when the program that started them does.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Compared, ComparisonState, Recital, VoiceEntry
+from engine.api import Compared, ComparisonState, Mix, Recital, SayOptions, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
@@ -41,15 +42,33 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     voices = action(commands, "voices", _list, "list, hear and keep voices")
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
     action(actions, "list", _list, "the voices that can be chosen, and those you made")
+    hear = action(actions, "hear", _hear, "say a sentence in a voice", "NAME")
+    hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
+    hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
     add = action(actions, "add", _add, "make a voice of a recording, in minutes", "CLIP")
-    add.add_argument("--name", default="", metavar="NAME", help="call it so")
     learn = action(actions, "learn", _learn, "learn a voice again from its recording", "NAME")
     learn.add_argument("--choose", action="store_true", help="speak with the result from now on")
     for each in (add, learn):
         each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
         each.add_argument("--again", action="store_true", help=AGAIN_HELP)
-    remove = action(actions, "remove", _remove, "remove a voice; the window brings it back", "NAME")
+    mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
+    share = "of ONE in the mixture (0.5)"
+    mix.add_argument("--share", type=float, default=0.5, metavar="0..1", help=share)
+    action(actions, "rename", _rename, "call a voice otherwise", "NAME", "NEW")
+    remove = action(actions, "remove", _remove, "remove a voice; `restore` brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
+    action(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
+    pace = action(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
+    pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 13, or 'own'")
+    whole = "write a voice with its recording to one file"
+    action(actions, "export", _export, whole, "NAME", "FILE")
+    take = action(actions, "import", _import, "take a voice from such a file", "FILE")
+    for each in (add, take):
+        each.add_argument("--name", default="", metavar="NAME", help="call it so")
+    _add_compare(commands)
+
+
+def _add_compare(commands: Any) -> None:
     compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
     compare.add_argument("text", help="a sentence or two, spoken word by word")
     compare.add_argument(
@@ -90,6 +109,18 @@ def _facts(entry: VoiceEntry) -> str:
     if entry.why_not:
         facts.append(entry.why_not)
     return "; ".join(facts)
+
+
+def _hear(options: argparse.Namespace) -> int:
+    settings, store = own_settings(), _store()
+    name = store.find(options.name)
+    pace = store.pace(name)
+    plan = None if pace is None else f"0:{pace}"
+    language = next(entry.language for entry in store.entries() if entry.name == name)
+    text = options.text or api.preview_sentence(language)
+    said = api.say(text, settings, SayOptions(name, plan, out=options.out))
+    line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
+    return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -134,6 +165,16 @@ def _show_line(doing: str, share: float) -> None:
     tell(json.dumps({"part": round(share, 3), "doing": doing}))
 
 
+def _mix(options: argparse.Namespace) -> int:
+    name = _store().mix(options.name, Mix(options.one, options.other, options.share))
+    return _done(options, name, f"{one_line(name)} is one of your voices now.")
+
+
+def _rename(options: argparse.Namespace) -> int:
+    name = _store().rename(options.name, options.new)
+    return _done(options, name, f"It is called {one_line(name)} now.")
+
+
 def _remove(options: argparse.Namespace) -> int:
     store = _store()
     name = store.remove(options.name)
@@ -141,7 +182,43 @@ def _remove(options: argparse.Namespace) -> int:
         store.discard(name)
     shown = one_line(name)
     said = f"{shown} was removed"
-    said += " for good." if options.for_good else "; the page of voices brings it back."
+    said += " for good." if options.for_good else f"; `rubato voices restore` brings {shown} back."
+    return _done(options, name, said)
+
+
+def _restore(options: argparse.Namespace) -> int:
+    name = _store().restore(options.name)
+    return _done(options, name, f"{one_line(name)} is back.")
+
+
+def _pace(options: argparse.Namespace) -> int:
+    try:
+        pace = None if options.pace == "own" else float(options.pace)
+    except ValueError as error:
+        raise api.errors.InvalidInput(
+            "'{text}' is not a speaking rate.",
+            hint="Give syllables a second, 1 to 13, or 'own'.",
+            text=options.pace,
+        ) from error
+    store = _store()
+    name = store.find(options.name)
+    store.set_pace(name, pace)
+    said = "the slider's pace" if pace is None else f"{pace:g} syllables a second"
+    return _done(options, name, f"{one_line(name)} begins with {said}.")
+
+
+def _export(options: argparse.Namespace) -> int:
+    path = _store().export(options.name, Path(options.file))
+    document = {"voice": options.name, "file": str(path)}
+    return answer(options, document, f"The voice and its recording are in {path}")
+
+
+def _import(options: argparse.Namespace) -> int:
+    name = _store().read_in(Path(options.file), options.name)
+    return _done(options, name, f"{one_line(name)} is one of your voices now.")
+
+
+def _done(options: argparse.Namespace, name: str, said: str) -> int:
     return answer(options, {"voice": name}, said)
 
 

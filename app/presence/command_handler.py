@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from app.language import tr
 from app.look.page import bring_to_front
-from app.presence.ipc_client import Message, Order
+from app.presence.ipc_client import STATES, Message, Order
 from app.presence.selection import read_selection
 from app.window import Window
-from engine.api import Command, Speak, StopReply
+from engine.api import Command, Phase, Speak, StopReply
 
 RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
 
@@ -27,7 +27,11 @@ class CommandHandler:
         self._window = window
 
     def on_message(self, message: Message) -> str:
-        """Carry out a message. Return "" or a sentence with the reason why not."""
+        """Carry out a message. Return "" or a sentence with the reason why not; for STATUS one of
+        STATES.
+        """
+        if message.order is Order.STATUS:
+            return self._state
         if self._window is None:
             return tr("Rubato is just starting. Try again.")
         if message.order is Order.SHOW:
@@ -56,6 +60,15 @@ class CommandHandler:
         }
         if order in actions:
             actions[order]()
+
+    @property
+    def _state(self) -> str:
+        if self._window is None:
+            return STATES[0]
+        phase, parts = self._window.stage.now, self._window.parts
+        waits = parts.is_deaf if phase is Phase.LISTENING else parts.is_starting
+        starts = waits and phase in (Phase.IDLE, Phase.LISTENING)
+        return STATES[0] if starts else phase.value
 
     @property
     def is_talking(self) -> bool:

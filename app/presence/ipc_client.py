@@ -19,6 +19,7 @@ LONGEST_TEXT = 20_000  # characters, as in the window's own line
 _TOO_LONG = f"The text is too long: {LONGEST_TEXT} characters is the most."
 _LONGEST_TOKEN = 200
 _LONGEST_PATH = 103  # bytes of a socket's address on macOS; Linux has 107
+STATES = ("starting", "idle", "listening", "thinking", "speaking")  # answers to STATUS
 _PATIENCE_S = 5.0  # a starting program answers only after its first frame
 
 
@@ -34,6 +35,7 @@ class Order(Enum):
     SELECTION = "read-selection"
     SAY = "say --in-window"
     SHOW = "show"  # sent by a second start to the first
+    STATUS = "status"  # the answer is one of STATES
     PING = "greet"  # only asks whether one is running
 
 
@@ -76,7 +78,7 @@ def decode(line: bytes) -> Message:
 
 def send(message: Message) -> str:
     """Send a message to the running Rubato. Return "" after success, otherwise a sentence with the
-    reason. NotRunning if there is none, NoAnswer if it does not answer.
+    reason; for STATUS one of STATES. NotRunning if there is none, NoAnswer if it does not answer.
     """
     if len(message.text) > LONGEST_TEXT:
         return _TOO_LONG
@@ -157,6 +159,9 @@ def _send_or_report(message: Message) -> int | None:
         return _reported(
             "Rubato runs but does not answer.\n  If it stays so, end it and start again."
         )
+    if message.order is Order.STATUS and answer in STATES:
+        sys.stdout.write(f"{answer}\n")
+        return 0
     return _reported(answer)
 
 

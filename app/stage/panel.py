@@ -229,7 +229,7 @@ class Stage(QFrame):
     def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._parts = parts
-        self._phase = Phase.IDLE
+        self.now = Phase.IDLE  # the phase of the turn; idle between turns
         self._mood = Mood.STARTING
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
@@ -253,13 +253,13 @@ class Stage(QFrame):
             case PreviewChanged(state=state):
                 self._previews = state is PreviewState.SPEAKING
             case PhaseChanged(phase=phase):
-                self._phase = phase
+                self.now = phase
         self.show_mood()
         self.rate.on_event(event)
 
     def show_mood(self) -> None:
         """Show the mood in the orb and in words."""
-        phase = self._phase
+        phase = self.now
         if self._previews and phase is Phase.IDLE:
             phase = Phase.SPEAKING
         now = mood(phase, self._parts)

@@ -166,8 +166,6 @@ def test_a_history_that_is_damaged_is_not_quoted(settings, server, capfd):
     content = file.read_bytes()
     assert found(content.decode("latin-1"), SAID)
     file.write_bytes(content[:100] + b"\xff" * 4000 + content[4100:])
-    with pytest.raises(api.EngineError) as damaged, api.Store(file) as store:
-        store.listing()
+    assert main(["history", "list"]) == 1
     written = capfd.readouterr()
-    said = f"{damaged.value.message} {damaged.value.hint} {damaged.value}"
-    assert found(said + written.out + written.err, SECRETS) == []
+    assert found(written.out + written.err, SECRETS) == []

@@ -9,9 +9,11 @@ import pytest
 
 from app.__main__ import main
 from engine import api
+from engine.runtime.headless.offline_synthesis import SynthesisReport
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_voice_store import speech
+from tests.help.fakes.kokoro import write_kokoro
 
 Capture = pytest.CaptureFixture[str]
 
@@ -29,7 +31,9 @@ def answer(capsys: Capture, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_the_list_is_the_same_before_and_behind_the_action_and_a_removed_voice_leaves_it(capsys):
+def test_the_list_is_the_same_before_and_behind_the_action_and_a_voice_goes_and_comes_back(
+    capsys, tmp_path
+):
     listed = answer(capsys, "list")
     assert answer(capsys) == listed
     assert main(["voices", "--json", "list"]) == 0
@@ -37,13 +41,62 @@ def test_the_list_is_the_same_before_and_behind_the_action_and_a_removed_voice_l
     assert (listed["voices"][0], listed["voices"][-1]) == ("Alan", "Grandma")
     assert answer(capsys, "remove", "grandma") == {"voice": "Grandma"}
     assert answer(capsys)["removed"] == ["Grandma"]
+    assert answer(capsys, "restore", "grandma") == {"voice": "Grandma"}
+    assert answer(capsys, "rename", "grandma", "Oma") == {"voice": "Oma"}
+    file = str(tmp_path / f"gift{voices.SUFFIX}")
+    assert answer(capsys, "export", "oma", file) == {"voice": "oma", "file": file}
+    assert answer(capsys, "import", file, "--name", "Nana") == {"voice": "Nana"}
+    assert answer(capsys, "remove", "nana", "--for-good") == {"voice": "Nana"}
+    assert answer(capsys)["removed"] == []
+    assert answer(capsys, "pace", "oma", "own") == {"voice": "Oma"}
 
 
-def test_what_cannot_be_done_is_said(capsys):
-    assert main(["voices", "remove", "Alan"]) == 1
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remove", "Alan"),
+        ("rename", "Nobody", "X"),
+        ("pace", "Alan", "quick"),
+        ("import", "gone"),
+        ("mix", "New", "Alan", "Clara"),
+    ],
+)
+def test_what_cannot_be_done_is_said(arguments, capsys):
+    assert main(["voices", *arguments]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("rubato: ")
+
+
+def test_a_voice_is_heard_at_its_own_pace(capsys, monkeypatch):
+    heard = []
+
+    def say(text, settings, how):
+        heard.append((text, how))
+        return SynthesisReport("espeak", "cpu", 1.0, 0.1, 2.5, 0, (), ())
+
+    monkeypatch.setattr(api, "say", say)
+    assert answer(capsys, "hear", "grandma", "Hi")["voice"] == "Grandma"
+    answer(capsys, "pace", "grandma", "5.5")
+    assert main(["voices", "hear", "grandma", "--out", "x.wav"]) == 0
+    assert capsys.readouterr().out == "Grandma: 2.5 s of speech by espeak\n"
+    out = Path("x.wav")
+    assert heard == [
+        ("Hi", api.SayOptions("Grandma")),
+        (api.preview_sentence(), api.SayOptions("Grandma", "0:5.5", out=out)),
+    ]
+
+
+def test_two_voices_are_mixed(capsys, tmp_path):
+    write_kokoro()
+    (tmp_path / "settings.toml").write_text('[speech]\nengine = "kokoro"\n')
+    assert answer(capsys, "mix", "Luna", "heart", "Emma", "--share", "0.7") == {"voice": "Luna"}
+    main(["voices"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split(maxsplit=1) == ["Heart", "American woman, warm, the most natural"]
+    assert lines[-1].split(maxsplit=1) == ["Luna", "mixed of 70 % Heart, 30 % Emma"]
+    assert main(["voices", "mix", "Luna", "Heart", "Emma"]) == 1
+    assert "called 'Luna' already" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------ voices that learn

@@ -26,7 +26,8 @@ from PySide6.QtCore import QCoreApplication, QSocketNotifier
 from app.presence.instance import Claim, Instance
 from app.presence.ipc_client import Order
 application = QCoreApplication([])
-instance = Instance(lambda message: "" if message.order is Order.STOP else "No.")
+answers = {Order.STOP: "", Order.STATUS: "speaking"}
+instance = Instance(lambda message: answers.get(message.order, "No."))
 claim = instance.claim()
 print(claim.value, flush=True)
 end = QSocketNotifier(0, QSocketNotifier.Type.Read)
@@ -36,7 +37,7 @@ if claim is Claim.OURS:
 """
 
 
-def test_of_two_starts_at_once_one_is_the_program_and_does_what_it_is_told(runtime, capsys):
+def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(runtime, capsys):
     command, pipe = [sys.executable, "-c", STAYS], subprocess.PIPE
     with ExitStack() as stack:  # its end closes their input, and waits for them
         started = [
@@ -49,7 +50,8 @@ def test_of_two_starts_at_once_one_is_the_program_and_does_what_it_is_told(runti
         assert claims == ["ours", "taken", "taken", "taken"]
         assert ipc_client.send(Message(Order.STOP)) == ""
         assert ipc_client.tell(Message(Order.FASTER)) == 1
-    assert capsys.readouterr().err == "rubato: No.\n"
+        assert ipc_client.tell(Message(Order.STATUS)) == 0
+    assert capsys.readouterr() == ("speaking\n", "rubato: No.\n")
 
 
 @pytest.fixture
@@ -164,7 +166,7 @@ def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monke
     [
         *(
             (order.value.split(), Message(order))
-            for order in (Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP)
+            for order in (Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP, Order.STATUS)
         ),
         (["say", "hello there", "--in-window"], Message(Order.SAY, "hello there")),
         (["say", "--in-window", "hello there"], Message(Order.SAY, "hello there")),
@@ -266,11 +268,12 @@ def test_a_folder_where_others_may_write_is_not_believed(runtime):
 
 
 def test_without_a_running_program_the_command_says_so(runtime, capsys):
-    assert main(["talk", "toggle"]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "not running" in told.err
-    assert "`rubato`" in told.err
+    for words in (["talk", "toggle"], ["status"]):
+        assert main(words) == 1
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert "not running" in told.err
+        assert "`rubato`" in told.err
 
 
 def test_the_client_loads_neither_qt_nor_the_engine(runtime):

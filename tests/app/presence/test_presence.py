@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.presence.command_handler import CommandHandler
-from app.presence.ipc_client import Message, Order
+from app.presence.ipc_client import STATES, Message, Order
 from app.presence.presence import Presence
 from app.presence.tray import Tray
 from app.status.parts import Mood
@@ -145,8 +145,32 @@ def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtb
     qtbot.waitUntil(lambda: not window.isMinimized())
 
 
-def test_before_there_is_a_window_an_order_is_refused():
+def state(handler: CommandHandler) -> str:
+    found = handler.on_message(Message(Order.STATUS))
+    assert found in STATES
+    return found
+
+
+def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_turn(
+    window, handler
+):
+    assert state(CommandHandler()) == "starting"
     assert "starting" in CommandHandler().on_message(Message(Order.STOP))
+    window.on_event(api.PhaseChanged(1, api.Phase.LISTENING))
+    assert state(handler) == "starting"  # no microphone is open yet
+    window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
+    for part in api.Part:
+        assert state(handler) == "starting"
+        window.on_event(api.Ready(part, "any"))
+    assert state(handler) == "idle"
+    for phase in api.Phase:
+        window.on_event(api.PhaseChanged(1, phase))
+        assert state(handler) == phase.value
+    window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
+    window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
+    assert state(handler) == "starting"
+    window.on_event(api.PhaseChanged(1, api.Phase.SPEAKING))
+    assert state(handler) == "speaking"
 
 
 @pytest.fixture
