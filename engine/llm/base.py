@@ -17,6 +17,7 @@ from engine.messages.models import FetchModels, ModelEntry, UseModel
 from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings, Settings
+from engine.translatable import Translatable
 
 
 class Role(Enum):
@@ -73,6 +74,13 @@ class Retraction:
 @dataclass(frozen=True)
 class StillLoading:
     """The server is loading its model; the request is retried."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A remark about the model for the user; shown once, however many replies repeat it."""
+
+    text: Translatable
 
 
 @dataclass(frozen=True)
@@ -160,7 +168,7 @@ Action = (
     | PauseReading
     | SkipReading
 )
-Mark = ThoughtDelta | Retraction | StillLoading | Unanswered | Action  # beside the text
+Mark = ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action  # beside the text
 Delta = TextDelta | Mark
 
 

@@ -2,13 +2,14 @@
 stay where they are.
 
 Invariant: reaches the network only while fetching. No added model is copied, moved or deleted. The
-list is replaced as one file; a damaged one counts as empty.
+list is replaced as one file; a damaged one counts as empty, and is never overwritten.
 """
 
 import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 
 from engine import settings_file
@@ -86,6 +87,7 @@ def _counter(store: Store, asset: Asset, others: int, total: int, show: ShowAll)
 FILE = "added-models.json"
 MOST = 100
 _LARGEST_BYTES = 1_000_000  # MOST entries with the longest paths
+_DAMAGE = (ValueError, TypeError, KeyError, RecursionError)
 HINT = Translatable(
     "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
 )
@@ -103,23 +105,41 @@ def added(folder: Path) -> tuple[AddedModel, ...]:
     """Return the added models, oldest first; empty if the list cannot be read."""
     try:
         return _read(folder)
-    except OSError:
+    except (OSError, *_DAMAGE):
         return ()
 
 
 def _read(folder: Path) -> tuple[AddedModel, ...]:
-    """Return the list; empty if there is none, or if it is damaged. Raises OSError."""
+    """Return the list; empty if there is none. Raises OSError, or an error of _DAMAGE."""
     try:
         with (folder / FILE).open(encoding="utf-8") as file:
             found = json.loads(file.read(_LARGEST_BYTES))
-        return tuple(AddedModel(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
-    except (FileNotFoundError, ValueError, TypeError, KeyError, RecursionError):
+    except FileNotFoundError:
         return ()
+    return tuple(AddedModel(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
+
+
+def _read_to_change(folder: Path) -> tuple[AddedModel, ...]:
+    """As _read(), but rename a damaged list, which the next one would overwrite, and raise
+    SettingsError.
+    """
+    try:
+        return _read(folder)
+    except _DAMAGE as error:
+        file = folder / FILE
+        names = (file.with_name(f"{file.stem}.damaged-{n}{file.suffix}") for n in count(1))
+        kept = next(name for name in names if not name.exists())
+        file.rename(kept)
+        raise SettingsError(
+            "The list of added models is damaged.",
+            hint="Add them again. The file is kept as {name}.",
+            name=kept.name,
+        ) from error
 
 
 def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
     """Add a GGUF file, a Whisper folder, or a folder's GGUF files; return the entries. InvalidInput
-    for anything else, SettingsError if the list cannot be saved.
+    for anything else, SettingsError if the list cannot be saved or was damaged.
     """
     found = _find_models(path.expanduser().absolute())
     _change(folder, {each.path for each in found}, found)
@@ -127,7 +147,7 @@ def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
 
 
 def forget(path: str, folder: Path) -> None:
-    """Remove a model from the list; its files stay. SettingsError if the list cannot be saved."""
+    """Remove a model from the list; its files stay. SettingsError as for add()."""
     _change(folder, {path}, ())
 
 
@@ -154,7 +174,7 @@ def _change(folder: Path, gone: set[str], new: tuple[AddedModel, ...]) -> None:
     """Write the list, which only the user can read, without some paths and with new models."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        models = (*(each for each in _read(folder) if each.path not in gone), *new)
+        models = (*(each for each in _read_to_change(folder) if each.path not in gone), *new)
         if len(models) > MOST:
             raise InvalidInput(
                 "More than {count} models were added.", hint="Remove some first.", count=MOST

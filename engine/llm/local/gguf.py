@@ -1,16 +1,21 @@
-"""Checks of a GGUF file that do not load it, and the progress of loading, which the Python wrapper
-of llama.cpp lacks.
+"""Checks of a GGUF file that do not load it, and two functions that the Python wrapper of llama.cpp
+lacks: the progress of loading, and the prompts of model families.
 
 Invariant: importing this imports no model library. An exception of the listener never passes
 through llama.cpp; it stops the loading and is stored.
 """
 
+import ctypes
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.characters import join_surrogates
 from engine.errors import Cancelled, ModelError
+from engine.llm.history import ChatMessage
 from engine.translatable import Progress, Translatable
 
 if TYPE_CHECKING:
@@ -88,3 +93,27 @@ def watched_llama(watch: LoadWatch) -> "type[Llama]":
             self._watched_params = params
 
     return Watched
+
+
+def family_prompt(template: str, messages: Sequence[ChatMessage]) -> str:
+    """Return the prompt of these text messages in the format of the family that llama.cpp
+    recognises by the marks of the template; empty if it recognises none.
+    """
+    import llama_cpp
+
+    if not messages:
+        return ""
+    pairs = [(each["role"], each["content"]) for each in messages]
+    encoded = [
+        [join_surrogates(text).replace("\0", "").encode() for text in pair] for pair in pairs
+    ]
+    chat = (llama_cpp.llama_chat_message * len(encoded))(
+        *starmap(llama_cpp.llama_chat_message, encoded)
+    )
+    arguments = (join_surrogates(template).encode(), chat, len(chat), True)
+    size = llama_cpp.llama_chat_apply_template(*arguments, None, 0)
+    if size <= 0:
+        return ""
+    prompt = ctypes.create_string_buffer(size)
+    llama_cpp.llama_chat_apply_template(*arguments, prompt, size)
+    return prompt.raw.decode(errors="replace")

@@ -15,17 +15,31 @@ import psutil
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import Deltas, GetState, LanguageModelInfo, Message, Role, last_language
+from engine.llm.base import (
+    Deltas,
+    GetState,
+    LanguageModelInfo,
+    Message,
+    Remark,
+    Role,
+    last_language,
+)
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_calls, without_system
 from engine.llm.local import trial
-from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
+from engine.llm.local.gguf import (
+    LoadWatch,
+    checked_file,
+    family_prompt,
+    no_library,
+    watched_llama,
+)
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Pieces
 from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
-from engine.translatable import Progress
+from engine.translatable import Progress, Translatable
 
 if TYPE_CHECKING:
     from llama_cpp import Llama
@@ -66,6 +80,7 @@ class LlamaModel:
         self._skills = skills
         self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
+        self._by_family = False  # the last prompt is the family's, not the template's
         architecture = llama.metadata.get("general.architecture", "")
         trained = llama.metadata.get(f"{architecture}.context_length", "")  # may not be there
         most = int(trained) if trained.isdecimal() else 0
@@ -141,6 +156,13 @@ class LlamaModel:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         self._tools = tools
         prompt = self._prompt(self._fitting(messages))
+        if self._by_family:
+            yield Remark(
+                Translatable(
+                    "The chat template of {name} failed, so the usual one of its kind is used.",
+                    name=self._name,
+                )
+            )
         splitter = TagSplitter(thinking=prompt.rstrip().endswith("<think>"))
         try:
             tokens = self._tokenized(prompt)
@@ -187,7 +209,10 @@ class LlamaModel:
         return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
-        """Return the prompt of the first form of the messages that the template accepts."""
+        """Return the prompt of the first form of the messages that the template accepts, otherwise
+        the usual prompt of the template's family.
+        """
+        self._by_family = False
         first: Exception | None = None
         # Some templates need a list of tools, others take one as an offer.
         without_tools: tuple[list[Any] | None, ...] = (None, [])
@@ -197,6 +222,9 @@ class LlamaModel:
                     return self._formatted(form, no_tools)
                 except _template_faults() as error:
                     first = first or error
+        if prompt := family_prompt(self._template, without_calls(messages)):
+            self._by_family = True
+            return prompt
         raise LanguageModelError(
             "The chat template of {name} failed: {error}.",
             hint="Choose another model file.",

@@ -22,6 +22,7 @@ from engine.llm.base import (
     Deltas,
     GetState,
     Message,
+    Remark,
     Retraction,
     StillLoading,
     StopSpeaking,
@@ -48,8 +49,8 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 # useless in a conversation.
 WITHOUT_TEXT_S = 120.0
 
-# A model streams pieces: text ("" means that it is still working), thoughts and calls.
-Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
+# A model streams pieces: text ("" means that it is still working), thoughts, remarks and calls.
+Piece = str | ThoughtDelta | Retraction | StillLoading | Remark | ToolCall
 Pieces = Generator[Piece, None, None]
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
@@ -146,7 +147,7 @@ class _Rounds:
                 self._said, self._said_at = True, time.monotonic()
             yield TextDelta(text)
 
-    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
+    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading | Remark) -> Delta:
         """Return a piece that is not text; StillLoading only once, and without its time."""
         if isinstance(piece, Retraction):
             self._said, self._text = False, ""

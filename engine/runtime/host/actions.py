@@ -14,7 +14,7 @@ from engine.llm import base as llm
 from engine.llm.skills.control import speech_wish
 from engine.llm.skills.timers.changing import ring_wish
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import UseWindow
+from engine.messages.events import Notice, UseWindow
 from engine.messages.models import FetchModels, UseModel
 from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
@@ -126,12 +126,18 @@ class Actions:
 
     def apply_spoken_wish(self, said: str, turn: int | None = None) -> bool:
         """Apply a wish spoken during a reply: about its sound, or to silence a ringing timer. It
-        needs no reply. False for other speech. `turn` as in apply().
+        gets no reply; a notice shows the new value. False for other speech. `turn` as in apply().
         """
         wish = ring_wish(said, self._port.state()) or speech_wish(said)
         if wish is None:
             return False
+        before = self._port.settings().speech.rate
         self.apply(wish, turn)
+        if isinstance(wish, llm.ChangeRate):
+            self._port.emit(_rate_notice(before, self._port.settings().speech.rate))
+        elif isinstance(wish, llm.ChangeVolume):
+            percent = f"{100 * self._port.settings().audio.volume:.0f}"
+            self._port.emit(Notice.of("volume: {percent} %", percent=percent))
         return True
 
     def silences_ring(self, said: str) -> bool:
@@ -174,6 +180,18 @@ def _rate(action: llm.ChangeRate, state: llm.AssistantState) -> float | None:
         return None
     wanted = action.to if action.to is not None else (state.rate or USUAL_SPS) + (action.by or 0.0)
     return min(state.settings.speech.fastest, max(SLOWEST, wanted))
+
+
+def _rate_notice(before: float | None, now: float | None) -> Notice:
+    """Return the result of a wish that gets no reply: "slower: 3.3"."""
+    if now is None:
+        return Notice.of("own pace")
+    rate = f"{now:.1f}"
+    if now == before:
+        return Notice.of("as before: {rate}", rate=rate)
+    if now < (before or USUAL_SPS):
+        return Notice.of("slower: {rate}", rate=rate)
+    return Notice.of("faster: {rate}", rate=rate)
 
 
 def _voice(name: str, voices: tuple[str, ...]) -> str:

@@ -95,10 +95,13 @@ class LanguageModelWorker(Actor[Task]):
         # of the last reply, also after a voice has cut it: it may go on; None = closed
         self._deltas: Generator[llm.Delta, None, None] | None = None
         self._written = ""  # text of the last reply
-        self._held: list[SayWords | facts.Fact | Event] = []  # to send once the reply is aloud
+        self._held: list[
+            SayWords | llm.Remark | facts.Fact | Event
+        ] = []  # to send once the reply is aloud
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # part of the reply stays on this computer
+        self._remarks: set[Translatable] = set()  # already shown
 
     def post(self, task: Task) -> None:
         if isinstance(task, LanguageModelSettings):
@@ -280,6 +283,8 @@ class LanguageModelWorker(Actor[Task]):
                 self._send(Notice(STILL_LOADING))
             case llm.Unanswered():
                 self._send(ModelWanted(reply.turn))
+            case llm.Remark():
+                self._send(mark)
             case llm.LearnSound(written, said):  # the answer says it so already
                 self._text = self._new_text(reply, (Name(written, said),))
                 self._send(facts.ActionAsked(reply.turn, mark))
@@ -317,7 +322,7 @@ class LanguageModelWorker(Actor[Task]):
             parts.append(SayWords(reply, growth.words, last, language))
         self._send(*parts)
 
-    def _send(self, *parts: SayWords | facts.Fact | Event) -> None:
+    def _send(self, *parts: SayWords | llm.Remark | facts.Fact | Event) -> None:
         """Send parts of the reply to the speaker or the conductor, after those that were held back;
         hold them all until the reply is aloud.
         """
@@ -327,11 +332,16 @@ class LanguageModelWorker(Actor[Task]):
             return
         held, self._held = self._held, []
         for part in held:
-            if isinstance(part, SayWords):
-                reply.awaits_words = False
-                self._say(part)
-            else:
-                self._tell(part)
+            match part:
+                case SayWords():
+                    reply.awaits_words = False
+                    self._say(part)
+                case llm.Remark(text):
+                    if text not in self._remarks:
+                        self._remarks.add(text)
+                        self._tell(Notice(text))
+                case _:
+                    self._tell(part)
 
     def _unknown(self, error: Exception) -> EngineError:
         return LanguageModelError(

@@ -280,14 +280,19 @@ def test_what_is_no_model_is_refused_with_what_to_do(data, tmp_path):
 DAMAGED = ("", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000)
 
 
-def test_a_damaged_list_counts_as_empty(data, tmp_path):
+@pytest.mark.parametrize("change", [add, lambda path, data: forget(str(path), data)])
+def test_a_damaged_list_counts_as_empty_and_is_kept_aside_before_a_change(data, tmp_path, change):
     data.mkdir()
     mine = gguf(tmp_path / "mine.gguf")
-    for text in DAMAGED:
+    for number, text in enumerate(DAMAGED, 1):
         (data / FILE).write_text(text)
         assert added(data) == ()
-        add(mine, data)
-        assert [each.path for each in added(data)] == [str(mine)]
+        with pytest.raises(SettingsError, match="damaged") as caught:
+            change(mine, data)
+        assert f"added-models.damaged-{number}.json" in caught.value.hint
+    change(mine, data)
+    aside = [file.read_text() for file in data.iterdir() if file.name != FILE]
+    assert sorted(aside) == sorted(DAMAGED)
 
 
 def test_a_list_that_cannot_be_read_now_is_not_overwritten(data, tmp_path, monkeypatch):

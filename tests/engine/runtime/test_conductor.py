@@ -161,6 +161,7 @@ def test_slower_typed_during_a_reply_changes_that_reply():
         rates = host.parts.voice.sessions[-1].rates
         assert rates[0] is None
         assert rates[-1] == pytest.approx(4.0 - STEP)
+        assert host.of(api.Notice) == [api.Notice("slower: 3.3")]
 
 
 def test_skills_know_while_a_model_is_fetched():

@@ -7,9 +7,10 @@ import pytest
 pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import Message, Role, StartTimer, TextDelta
+from engine.llm.base import Message, Remark, Role, StartTimer, TextDelta
 from engine.llm.history import without_calls
 from engine.llm.local import llama
+from engine.llm.local.gguf import family_prompt
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.cases import text
 
@@ -222,6 +223,45 @@ def test_a_template_that_takes_less_gets_the_same_in_another_form(load, asked, s
     prompt = model._prompt(CALL_AND_RESULT)
     assert "Be kind." in prompt
     assert "T, E, A." in prompt
+
+
+# Programs that fail, as Firefunction's does, with the marks of families that llama.cpp knows.
+NEEDS_DATE = "{{ 'Today: ' + datetime }}<|start_header_id|>{{ role }}<|end_header_id|>"
+NEVER_CHATML = "{{ raise_exception('never') }}<|im_start|>{{ role }}<|im_end|>"
+FAMILIES = pytest.mark.parametrize(
+    ("template", "question", "answer"),
+    [
+        (
+            NEEDS_DATE,
+            "<|start_header_id|>user<|end_header_id|>\n\nSpell tea.<|eot_id|>",
+            "<|start_header_id|>assistant<|end_header_id|>\n\n",
+        ),
+        (NEVER_CHATML, "<|im_start|>user\nSpell tea.<|im_end|>", "<|im_start|>assistant\n"),
+    ],
+    ids=["Llama 3", "ChatML"],
+)
+
+
+@FAMILIES
+def test_where_a_template_fails_the_format_of_its_family_is_used(load, template, question, answer):
+    prompt = load(ENDS, template)._prompt(CALL_AND_RESULT)
+    assert question in prompt
+    assert prompt.endswith(answer)
+    assert "Be kind." in prompt
+    assert "T, E, A." in prompt
+
+
+def test_a_reply_in_the_format_of_the_family_says_so(load, asked, state):
+    deltas = list(load(ENDS, NEEDS_DATE, context=1024, context_tokens=1024).reply(asked, state))
+    (remark,) = [delta.text for delta in deltas if isinstance(delta, Remark)]
+    assert "template of tiny failed" in remark
+    assert not any(isinstance(each, Remark) for each in load(ENDS).reply(asked, state))
+
+
+def test_nothing_in_a_message_ends_the_prompt_early():
+    chat = [{"role": "user", "content": "a\0b\ud800"}]
+    assert "ab" in family_prompt(NEEDS_DATE, chat)
+    assert family_prompt(NEEDS_DATE, []) == ""
 
 
 def test_calls_as_text_leave_user_and_assistant_in_turn():

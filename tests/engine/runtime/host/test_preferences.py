@@ -10,7 +10,7 @@ from engine.audio.echo.canceller import Cleaning
 from engine.errors import InvalidInput
 from engine.llm import base as llm
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import SettingChanged, UseWindow, VoicesChanged
+from engine.messages.events import Notice, SettingChanged, UseWindow, VoicesChanged
 from engine.messages.models import FetchModels
 from engine.messages.timers import CancelTimers
 from engine.messages.voices import Comparing, PreviewVoice, TryMicrophone
@@ -24,6 +24,7 @@ from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
+    AudioSettings,
     HistorySettings,
     LanguageModelSettings,
     RecogniserSettings,
@@ -181,6 +182,27 @@ def test_settings_models_and_the_window_are_asked_for_by_words():
     wishes.undo(1)
     assert wishes.changed == [("window.theme", "dark"), ("window.theme", "system")]
     assert (wishes.sent.emitted, wishes.sent.posted) == ([asked[0]], [asked[1]])
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "note"),
+    [
+        ("normal speed", 4.0, "own pace"),
+        ("slower", 4.0, "slower: 3.3"),
+        ("faster", None, "faster: 4.7"),
+        ("faster", 7.0, "as before: 7.0"),
+        ("full volume", 4.0, "volume: 100 %"),
+    ],
+)
+def test_a_wish_about_the_sound_leaves_a_note(said, before, note):
+    values = {"speech.rate": before, "audio.volume": 0.5}
+    there = port(values.__setitem__, llm.AssistantState(before, 0.5, "", ()))
+    there.settings = lambda: Settings(
+        audio=AudioSettings(volume=values["audio.volume"]),
+        speech=SpeechSettings(rate=values["speech.rate"]),
+    )
+    assert Actions(Timers(), there).apply_spoken_wish(said)
+    assert there.sent.emitted == [Notice(note)]
 
 
 def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():

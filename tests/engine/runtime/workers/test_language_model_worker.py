@@ -12,6 +12,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import (
     LearnSound,
     Message,
+    Remark,
     Retraction,
     Role,
     StartTimer,
@@ -41,6 +42,7 @@ from engine.runtime.workers.language_model_worker import (
     Rest,
 )
 from engine.settings import LanguageModelSettings
+from engine.translatable import Translatable
 from tests.engine.runtime.by_hand import NOWHERE, HandWorker, Mind, asked
 from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 
@@ -169,6 +171,16 @@ def test_a_server_that_loads_its_model_is_told_in_a_line(mind):
     mind.do(aloud(mind))
     (notice,) = mind.told_of(Notice)
     assert "still loading" in notice.text
+
+
+def test_a_remark_about_a_model_is_told_once(mind):
+    mind.model.deltas = (Remark(Translatable("It has no head.")), "Ten.")
+    dropped = Reply(1, mind.controls, asked=asked("hello"))
+    mind.do(dropped)
+    assert mind.told_of(Notice) == []
+    for turn in (2, 3):
+        mind.do(aloud(mind, turn))
+    assert [notice.text for notice in mind.told_of(Notice)] == ["It has no head."]
 
 
 def test_where_the_chosen_model_did_not_load_a_reply_names_the_reason(monkeypatch):
