@@ -145,8 +145,8 @@ class _Talk:
             self._show(each)
 
     def wait_ready(self) -> None:
-        """Wait until the microphone is open and the models have loaded."""
-        while not self._ready >= NEEDED:
+        """Wait until the microphone is open and the models have loaded, and none has failed."""
+        while self._broken or not self._ready >= NEEDED:
             time.sleep(LOOK_S)
             for part, fault in list(self._broken.items()):
                 if time.monotonic() > self._broken_at + STAND_IN_S:

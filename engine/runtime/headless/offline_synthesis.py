@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
-_STEP: Final = re.compile(r"\s*(\d+(?:\.\d*)?)\s*:\s*(own|\d+(?:\.\d*)?)\s*")
+_NUMBER: Final = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_STEP: Final = re.compile(rf"\s*({_NUMBER})\s*:\s*(own|-?{_NUMBER}(?:e[-+]?\d+)?)\s*")
 _HINT: Final = (
     "Write seconds:rate pairs with rates from 1 to 13 or 'own', for example 0:2,3:6,8:own."
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import assert_never
 
 from engine.audio.clips.clip import inspect
-from engine.errors import Cancelled, ModelError
+from engine.errors import Cancelled, EngineError, ModelError, UnreadableClip
 from engine.export import Conversation, write
 from engine.messages import voices
 from engine.messages.commands import AddVoice, CancelClip
@@ -151,3 +151,9 @@ class Background(Actor[BackgroundJob]):
         if devices := self._factories.devices.poll():
             self._tell(devices)
         return DEVICE_LOOK_S
+
+    def _unknown(self, error: Exception) -> EngineError:
+        """The window waits for the report about a recording until this code comes."""
+        return UnreadableClip(
+            "Something went wrong: {error}", hint="Please report this.", error=error
+        )

@@ -224,10 +224,11 @@ class LoadedVoice:
         self._model.close()
 
     def _loaded(self) -> TtsModel:
-        """Return the model in use. SynthesisError if none has loaded."""
-        if self._model.now is None:
+        """Return the model in use. SynthesisError if none has loaded. From any thread."""
+        model = self._model.now  # read once: the speaker may release it meanwhile
+        if model is None:
             raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
-        return self._model.now
+        return model
 
     def _tell_note(self) -> None:
         """Report the model's note about its execution, once."""

@@ -78,6 +78,16 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(loudspeakers):
     assert told == ([Part.LOUDSPEAKER] if loudspeakers == {} else [])  # the other was raised
 
 
+def test_a_microphone_that_is_lost_before_it_begins_ends_it(monkeypatch):
+    monkeypatch.setattr(dialogue, "STAND_IN_S", 0.0)
+    talk = dialogue._Talk(None, None, lambda _: None)
+    for part in dialogue.NEEDED:
+        talk.receive(Ready(part, "a"))
+    talk.receive(Failed("device", "It is gone.", "Connect it.", part=Part.MICROPHONE))
+    with pytest.raises(EngineError, match="It is gone"):
+        talk.wait_ready()
+
+
 def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said():
     parts = dialogue._Talk(None, None, lambda _: None)
     for turn, said, ending in (

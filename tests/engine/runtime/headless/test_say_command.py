@@ -244,8 +244,8 @@ def test_a_long_text_is_begun_long_before_all_of_it_was_read_and_one_without_end
 
 
 def test_a_plan_changes_at_its_times():
-    plan = parse("1:2, 3:6,8.5:own")
-    times = (0.5, 1.0, 2.99, 3.0, 8.4, 8.5, 100.0)
+    plan = parse(".5:2, 3:6,8.5:own")
+    times = (0.4, 0.5, 2.99, 3.0, 8.4, 8.5, 100.0)
     assert [plan.at(t) for t in times] == [None, 2.0, 2.0, 6.0, 6.0, None, None]
     for rate in (4.5, None):
         assert constant(rate).at(0.0) == constant(rate).at(1e6) == rate
@@ -263,6 +263,12 @@ def test_what_is_no_plan_is_refused_with_an_example(text):
     with pytest.raises(InvalidInput) as failure:
         parse(text)
     assert "0:2,3:6" in failure.value.hint
+
+
+@pytest.mark.parametrize("rate", [-3.0, 1e-05, 14.0, 1e16])
+def test_a_rate_that_no_voice_speaks_is_refused_with_the_range(rate):
+    with pytest.raises(InvalidInput, match="from 1 to 13"):
+        parse(f"0:{rate}")
 
 
 @given(st.text(max_size=30))

@@ -2,6 +2,7 @@
 again after a restart, chosen, and what happens when files or disks fail meanwhile.
 """
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -21,7 +22,7 @@ from engine.messages.voices import (
 )
 from engine.runtime.host import voice_learning
 from engine.runtime.turn.facts import VoiceMoved
-from engine.runtime.workers import worker
+from engine.runtime.workers import background, worker
 from engine.runtime.workers.background import Background
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro import learnt as learnt_files
@@ -69,6 +70,16 @@ def desk(tmp_path, monkeypatch) -> Desk:
 
 def full(*_: object) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_whatever_goes_wrong_with_a_recording_ends_the_window_s_wait_for_it(desk, monkeypatch):
+    def fail(*_: object, **_how: object) -> None:
+        raise RuntimeError("strange")
+
+    monkeypatch.setattr(background, "inspect", fail)
+    desk.do(AddVoice(Path("me.wav")))
+    codes = [each.code for each in desk.told if isinstance(each, Failed)]
+    assert codes == ["unreadable-clip"]
 
 
 def test_learning_is_asked_for_given_up_and_asked_for_after_a_restart(desk):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine.errors import SynthesisError
 from engine.messages.events import Event, Notice, Ready, VoicesChanged
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.playback import RETIME_MARGIN_MS
@@ -74,6 +75,24 @@ def test_a_model_that_makes_a_voice_is_closed_only_after_that(tmp_path, monkeypa
     assert (closed, models[0].closed, models[1].closed) == ([False], True, False)
     voice.close()
     assert models[1].closed
+
+
+def test_a_model_that_is_released_while_it_is_looked_up_still_makes_the_voice():
+    class Released:
+        """The model leaves right after the first look at it."""
+
+        def __init__(self, model: FakeTts) -> None:
+            self._left = [model]
+
+        @property
+        def now(self) -> FakeTts | None:
+            return self._left.pop() if self._left else None
+
+    model, voice = FakeTts(), loading(lambda *_: FakeTts())
+    voice._model = Released(model)
+    assert voice._loaded() is model
+    with pytest.raises(SynthesisError, match="No voice has loaded yet"):
+        voice._loaded()
 
 
 def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(tmp_path, monkeypatch):
