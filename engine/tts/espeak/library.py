@@ -233,7 +233,7 @@ def _load_library() -> Any:  # Any: ctypes functions have no signatures
 
 
 def _make_data(files: ExitStack) -> Path:
-    """Return espeak's data in the person's data folder; where that is full or read-only, or too deep
+    """Return espeak's data in the person's data folder; where that is full, read-only or too deep
     for espeak, in a temporary folder that `files` removes. ModelError if neither can be made.
     """
     try:
