@@ -222,7 +222,7 @@ def transitions() -> list[tuple[int, int, float, str]]:
     state 0 to state 1: (state, next state, probability, word). All texts are equally likely.
 
     A recogniser for sentences seldom gets a lone word right; choosing among few works much better
-    (decision.overlapping).
+    (overlapping() above).
     """
     texts = [text.split() for text in (*HALTS, *NODS)]
     steps: list[tuple[int, int, float, str]] = []

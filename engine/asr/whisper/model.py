@@ -152,8 +152,11 @@ def _checked_language(model: Any, language: str) -> str | None:
         return None
     if language in model.supported_languages:
         return language
+    hint = Translatable("Use a code such as en, de or fr, or 'auto' to let the model decide.")
+    if list(model.supported_languages) == ["en"]:
+        hint = Translatable(
+            "Choose a multilingual model (its name does not end in .en), or English."
+        )
     raise ModelError(
-        "Whisper does not support the language '{language}'.",
-        hint="Use a code such as en, de or fr, or 'auto' to let the model decide.",
-        language=language,
+        "Whisper does not support the language '{language}'.", hint=hint, language=language
     )

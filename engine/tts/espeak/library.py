@@ -8,8 +8,10 @@ file and so has its own global state: it neither needs this claim nor disturbs i
 
 import ctypes
 import threading
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -35,6 +37,7 @@ _EVENT_LAST, _EVENT_WORD, _EVENT_END, _EVENT_PHONEME = 0, 1, 5, 7
 # samples would depend on the text before. At 70 no voice of ours comes near a peak.
 _VOLUME = 70
 _SEED = 1
+_LONGEST_PATH: Final = 159  # bytes of the data's path: espeak cuts a longer one
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,9 @@ class Espeak:
         self._words: list[WordMark] = []
         self._phones: list[PhoneMark] = []
         self._library = _load_library()
-        self._initialise(voices.make_data_folder(_data_folder(), data_folder()))
+        with ExitStack() as files:
+            self._initialise(_make_data(files))
+            self._files = files.pop_all()
 
     @classmethod
     def claim(cls) -> "Espeak":
@@ -204,6 +209,7 @@ class Espeak:
     def _terminate(self) -> None:
         self._library.espeak_Terminate()
         Espeak._held = None
+        self._files.close()
 
 
 def _load_library() -> Any:  # Any: ctypes functions have no signatures
@@ -224,6 +230,27 @@ def _load_library() -> Any:  # Any: ctypes functions have no signatures
     options = (ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p)
     library.espeak_Synth.argtypes = [*text, *place, *options]
     return library
+
+
+def _make_data(files: ExitStack) -> Path:
+    """Return espeak's data in the person's data folder; where that is full, read-only or too deep
+    for espeak, in a temporary folder that `files` removes. ModelError if neither can be made.
+    """
+    try:
+        folder = voices.make_data_folder(_data_folder(), data_folder())
+    except ModelError:
+        with suppress(OSError):
+            return _make_temporary(files)
+        raise
+    if len(native_path(folder).encode()) > _LONGEST_PATH:
+        with suppress(OSError):
+            return _make_temporary(files)
+    return folder
+
+
+def _make_temporary(files: ExitStack) -> Path:
+    place = TemporaryDirectory(prefix=voices.DATA_PREFIX, ignore_cleanup_errors=True)
+    return voices.make_data_folder(_data_folder(), Path(files.enter_context(place)))
 
 
 def _data_folder() -> Path:

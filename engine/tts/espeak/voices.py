@@ -6,6 +6,7 @@ before it.
 """
 
 import hashlib
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ def file_name(voice: FormantVoice) -> str:
 
 def make_data_folder(source: Path, within: Path) -> Path:
     """Return a folder with English from espeak's own data folder `source`, and with our voices. It
-    is made in the folder `within` if this version's is not there yet, which takes some
+    is made in the folder `within` if this version's is not whole there, which takes some
     milliseconds.
 
     ModelError when `source` lacks a file, or the disk refuses.
@@ -106,6 +107,8 @@ def make_data_folder(source: Path, within: Path) -> Path:
             files[f"voices/{file_name(voice)}"] = _definition(voice, language).encode()
         digest = hashlib.sha256(b"".join(files.values())).hexdigest()
         folder = within / f"{DATA_PREFIX}{digest[:16]}"
+        if folder.is_dir() and not all((folder / name).is_file() for name in files):
+            shutil.rmtree(folder)  # somebody deleted a part
         if not folder.is_dir():
             _make(folder, files)
     except OSError as error:

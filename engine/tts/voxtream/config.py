@@ -132,7 +132,7 @@ class VoxtreamGeneration:
     # Ours, for a small voice; without effect on the published weights.
     # SPS when no rate is set; 0 = the network's own
     own_rate: Annotated[float, Range(0, 100)] = 0.0
-    # limits of the rate that the network speaks, in SPS; other speech is stretched (stretch.py)
+    # limits of the rate that the network speaks, in SPS; other speech is stretched (rate.py)
     lowest_rate: Annotated[float, Range(0, 100)] = 0.0
     highest_rate: Annotated[float, Range(0.1, 100)] = UNBOUNDED
     # last frames of the prompt that the codec decodes before the first frame

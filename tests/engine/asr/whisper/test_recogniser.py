@@ -205,6 +205,11 @@ def test_the_language_changes_without_loading(multilingual_folder):
     recogniser.close()
 
 
+def test_a_model_of_english_alone_names_what_to_choose_for_another_language(whisper_folder):
+    with pytest.raises(ModelError, match=r"language 'de'.*multilingual"):
+        load_model(str(whisper_folder), "de")
+
+
 @pytest.mark.parametrize(
     ("place", "file", "refusal"),
     [

@@ -145,6 +145,27 @@ def test_its_data_is_made_once_and_whole(tmp_path):
     assert list(within.iterdir()) == [folder]
 
 
+def test_a_folder_that_lost_a_part_is_made_again(tmp_path):
+    folder = voices.make_data_folder(library._data_folder(), tmp_path)
+    (folder / "voices" / "alan").unlink()
+    assert voices.make_data_folder(library._data_folder(), tmp_path) == folder
+    assert (folder / "voices" / "alan").is_file()
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_it_speaks_where_the_data_folder_is_no_place_for_it(deep, tmp_path, monkeypatch):
+    place = tmp_path / "/".join(["a folder with a long name"] * 7)
+    if not deep:
+        place.parent.mkdir(parents=True)
+        place.touch()  # a file: nothing can be made in it
+    monkeypatch.setattr(library, "data_folder", lambda: place)
+    espeak = Espeak.claim()
+    try:
+        assert len(espeak.speak("fine", voice="alan", words_per_minute=175).pcm)
+    finally:
+        espeak.release()
+
+
 def test_two_processes_may_make_it_at_once(tmp_path):
     folder = voices.make_data_folder(library._data_folder(), tmp_path)
     voices._make(folder, {"late": b""})
