@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -161,7 +161,7 @@ def main() -> int:
 
     order: dict[str, Any] = json.load(sys.stdin)
     answer = _own_output()
-    _bound(order.pop("limit_s"), on_gpu=llama.on_gpu())
+    _bound(order.pop("limit_s"), llama.on_gpu)
     try:
         model = llama.open_file(LanguageModelSettings(**order), registry.skills())
         model.try_out()
@@ -182,7 +182,7 @@ def _own_output() -> IO[str]:
     return answer
 
 
-def _bound(limit_s: float, *, on_gpu: bool) -> None:
+def _bound(limit_s: float, on_gpu: Callable[[], bool]) -> None:
     """Limit the child's time, so that it ends even without its parent, and its memory to the free
     memory. Windows has no such limits, macOS ignores that of memory, and a GPU's driver reserves
     far more memory than it uses.
@@ -193,6 +193,6 @@ def _bound(limit_s: float, *, on_gpu: bool) -> None:
 
     signal.alarm(int(limit_s) + SPARE_S)  # ends the process even inside a library
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no gigabytes
-    if not on_gpu:
+    if not on_gpu():  # this loads the library, which may hang or crash too
         free = max(LEAST_BYTES, psutil.virtual_memory().available)
         resource.setrlimit(resource.RLIMIT_DATA, (free, free))

@@ -17,6 +17,7 @@ _DOMAIN = re.compile(
 )
 _HANDLE = re.compile(r"([@#])([^\W\d]\w*)")
 _ADDRESS_PART = re.compile(r"[^\W\d_]+|\d+|[-_.+]")
+_SEPARATORS = {".": "dot", "+": "plus", "-": "-", "_": "_"}
 _CAPITALS = re.compile(r"[^\W\d_]{2,6}")
 _VOWELS = "AEIOUÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÃÕY"
 _SYLLABLE = rf"(?:[BCDFGPT][RL]|QU|CH|[B-DF-HJ-NP-TV-Z])?[{_VOWELS}]{{1,2}}"
@@ -171,10 +172,10 @@ def _address(text: str, n: Vocabulary) -> str:
     for part in _ADDRESS_PART.findall(text):
         if part.isdecimal():
             said.append(n.number(part))
-        elif part.isalpha():
+        elif part in _SEPARATORS:
+            said.append(n.say(_SEPARATORS[part]))
+        else:  # letters, perhaps with a sign such as ½
             vowels = _VOWELS + _VOWELS.lower()
             sayable = any(letter in vowels for letter in part)
             said.append(part if sayable or len(part) > 3 else spelled(part.upper(), n))
-        else:
-            said.append(n.say({".": "dot", "+": "plus"}.get(part, part)))
     return " ".join(said)

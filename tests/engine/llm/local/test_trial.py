@@ -177,7 +177,7 @@ def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
         "import psutil, resource, signal, time\n"
         "from engine.llm.local import trial\n"
         "begun = time.monotonic()\n"
-        "trial._bound(60, on_gpu=False)\n"
+        "trial._bound(60, lambda: False)\n"
         "most = resource.getrlimit(resource.RLIMIT_DATA)[0]\n"
         "assert 0 < most <= psutil.virtual_memory().total, most\n"
         "assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)\n"

@@ -108,6 +108,7 @@ def test_no_english_word_comes_from_a_rule(language):
          "Soit racine carrée de x inférieur ou égal à trois virgule cinq."),
         ("es", "[laughs] ¡Vale! <break time=\"1s\"/> Sigo.", "Vale! Sigo."),
         ("es", "Es 你好 en chino.", "Es en chino."),
+        ("it", "Di @casa½ e di #½No.", "Di chiocciola casa e di hashtag No."),
     ],
 )  # fmt: skip
 def test_markdown_formulas_and_tags_are_common(language, text, spoken):
