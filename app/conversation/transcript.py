@@ -245,10 +245,16 @@ def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord |
     """Return the word after `mark` (`by` 1) or before it (-1), also in the neighbouring reply.
     Without a mark, return the first word of the newest reply. None if no reply has words.
     """
-    words = [word for each in _finished(transcript) for word in _words(each)]
-    if mark not in words:
+    if mark is None or mark.exchange not in transcript.exchanges:
         return step_reply(transcript, None, -1)
-    return words[min(max(words.index(mark) + by, 0), len(words) - 1)]
+    words = _words(mark.exchange)  # not those of all replies: a long conversation has thousands
+    at = next((n for n, each in enumerate(words) if each.span == mark.span), 0) + by
+    if 0 <= at < len(words):
+        return words[at]
+    other = step_reply(transcript, mark, by)
+    if other is None or other.exchange is mark.exchange:
+        return mark
+    return other if by > 0 else _words(other.exchange)[-1]
 
 
 def step_reply(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:

@@ -78,6 +78,7 @@ class HistoryPanel(QWidget):
                 self._list_again()
             case api.ConversationOpened(private=private):
                 self.private.setChecked(private)
+                self._withdraw_question()  # "this conversation" would be another one now
             case api.SettingChanged(api.SettingKey.KEEP, str(keep)):
                 self.show_keeping(keep)
 
@@ -174,6 +175,7 @@ class HistoryPanel(QWidget):
 
     def _confirm(self, asked: str, numbers: tuple[int, ...]) -> None:
         """Ask, without blocking the program. `numbers`: those to delete; none = the present one."""
+        self._withdraw_question()
         box = QMessageBox(QMessageBox.Icon.NoIcon, tr("Conversations"), asked, parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -183,6 +185,10 @@ class HistoryPanel(QWidget):
         box.addButton(tr("Keep"), QMessageBox.ButtonRole.RejectRole)
         box.accepted.connect(lambda: self._post(api.RemoveConversations(numbers)))
         box.show()
+
+    def _withdraw_question(self) -> None:
+        for box in self.findChildren(QMessageBox):
+            box.reject()
 
     # ------------------------------------------------------------------ making
 

@@ -15,6 +15,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
+    QApplication,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
@@ -210,6 +211,16 @@ class Scrolled(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         OverlayBar(self)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._follow)
+
+    def _follow(self, _: QWidget | None, now: QWidget | None) -> None:
+        """Scroll to the widget that gets the focus, also from outside the area, where Qt does not;
+        but not while a mouse button is pressed.
+        """
+        if now is not None and self.isAncestorOf(now) and not QApplication.mouseButtons():
+            self.ensureWidgetVisible(now)
 
 
 def page_in(parent: QWidget | None = None) -> QWidget:

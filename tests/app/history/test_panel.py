@@ -114,6 +114,16 @@ def test_deleting_takes_a_second_word(qtbot, opened, posted):
     assert set(command.conversations) == {1, 3}
 
 
+def test_what_is_asked_about_this_conversation_is_withdrawn_for_another(qtbot, opened, posted):
+    panel = opened.history
+    for _ in range(2):
+        panel.ask_removal_of_present()
+    (box,) = (each for each in panel.findChildren(QMessageBox) if each.isVisible())
+    opened.on_event(api.ConversationOpened(3))
+    assert not box.isVisible()
+    assert api.RemoveConversations(()) not in posted
+
+
 def test_keeping_is_asked_and_can_be_changed(qtbot, window, posted):
     panel = window.history
     window.header.history.click()

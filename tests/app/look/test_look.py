@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, button, pixmap
 from app.look.file_dialogs import prefer_the_systems
+from app.look.layout import Scrolled, column, page_in
 from app.look.page import Page
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
 from app.look.theme import FAMILY, Mode, load_fonts, palettes
@@ -209,3 +210,17 @@ def test_a_page_is_never_too_narrow_for_its_buttons(qtbot):
     page.resize(page.minimumSize())
     qtbot.waitUntil(lambda: page.width() == page.minimumWidth() > 400)
     assert [each for each in buttons if each.width() < each.minimumSizeHint().width()] == []
+
+
+def test_a_list_scrolls_to_what_gets_the_focus_from_outside(qtbot, qapp):
+    content = page_in()
+    buttons = [button(str(number), content) for number in range(30)]
+    column(*buttons, on=content)
+    window = QWidget()
+    qtbot.addWidget(window)
+    column(Scrolled(content, window), on=window)
+    window.resize(200, 200)
+    window.show()
+    for each in (buttons[-1], buttons[0]):
+        qapp.focusChanged.emit(None, each)  # as for Shift+Tab from below, or a letter with Alt
+        assert not each.visibleRegion().isEmpty()
