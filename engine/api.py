@@ -40,8 +40,8 @@ from engine.settings import SayOptions as SayOptions
 from engine.settings import SettingKey as SettingKey
 from engine.settings import Settings as Settings
 from engine.settings import Value as Value
-from engine.systems import KOKORO as KOKORO
-from engine.systems import TITLES as TITLES
+from engine.settings.systems import KOKORO as KOKORO
+from engine.settings.systems import TITLES as TITLES
 from engine.translatable import Translatable as Translatable
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ if TYPE_CHECKING:
         pick_synthesiser,
     )
     from engine.doctor import diagnostics, examine
+    from engine.doctor.licences import works
     from engine.export import comparison_table
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
-    from engine.licences import works
     from engine.llm.registry import preload
     from engine.models.choice import ModelLibrary
     from engine.names_file import add as add_names

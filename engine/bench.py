@@ -30,8 +30,8 @@ from engine.runtime.headless.offline_synthesis import (
 from engine.runtime.headless.say_command import collect
 from engine.runtime.turn.waiting import PAUSE_MS
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
+from engine.settings.systems import KOKORO
 from engine.settings_file import data_folder
-from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts.base import Pcm, TtsModel

@@ -2,15 +2,18 @@
 
 Invariant: nothing that the user wrote is lost. Comments, order, unknown keys and values changed by
 hand meanwhile stay. Before a value is overwritten that could not be read, or that was changed on
-both sides, the file is copied to settings.kept-<n>.toml. One program writes at a time.
+both sides, the file is copied to settings.kept-<n>.toml. One program writes at a time. The choices
+of `rubato bench` are small files of the data folder, each complete or missing.
 """
 
 import itertools
+import json
 import logging
 import os
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import platformdirs
 import tomlkit
@@ -20,8 +23,8 @@ from tomlkit.exceptions import TOMLKitError
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 from engine.settings import SettingKey, Settings, change, keys, value_of
-from engine.translatable import Translatable
-from engine.typed_values import read_text, toml_table
+from engine.translatable import Translatable, from_json, to_json
+from engine.typed_values import build, read_json, read_text, toml_table
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +32,11 @@ NAME = "settings.toml"
 LOCK = ".settings.lock"
 LOCK_S = 5.0  # another program needs a few milliseconds
 LARGEST_BYTES = 256 * 1024  # a full file is under 3 kB; far beyond that it is not a settings file
+LARGEST_PICK_BYTES = 10_000  # of a choice of `rubato bench`
 CONFIG_VARIABLE = "RUBATO_CONFIG"
 DATA_VARIABLE = "RUBATO_DATA"
+
+T = TypeVar("T")
 
 
 def config_folder() -> Path:
@@ -223,3 +229,33 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror[0].lower() + error.strerror[1:]
     return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def write_pick(pick: Any, file: Path, *, what: str, setting: str) -> None:
+    """Write a choice of `rubato bench`, a dataclass with its `reason`. SettingsError, with the
+    subject `what` and the `setting` to use instead, if it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = asdict(pick) | {"reason": to_json(pick.reason)}
+        replace_file(file, json.dumps(content, indent=2))
+    except OSError as error:
+        raise SettingsError(
+            "The choice of {what} cannot be saved in {folder}: {error}.",
+            hint="Make room or allow writing there, or set {setting} yourself.",
+            what=what,
+            folder=file.parent,
+            error=error.strerror or error,
+            setting=setting,
+        ) from error
+
+
+def read_pick(kind: type[T], file: Path) -> T | None:
+    """Return the choice in the file; None if nothing was measured, or the file is invalid."""
+    try:
+        content = read_json(file, LARGEST_PICK_BYTES)
+        found: Any = build(kind, content | {"reason": ""})
+        pick: T = replace(found, reason=from_json(content.get("reason")))
+    except (OSError, ValueError):
+        return None
+    return pick

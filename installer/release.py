@@ -26,7 +26,7 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from engine import licences
+from engine.doctor import licences
 from installer import bundle
 from installer.commands import SetupError
 from installer.pin import pins

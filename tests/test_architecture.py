@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
@@ -136,6 +137,11 @@ def test_each_promise_on_security_names_tests_that_are_there():
 def test_no_file_is_longer_than_four_hundred_lines():
     lengths = {name: (ROOT / name).read_bytes().count(b"\n") for name in ALL}
     assert {n: lines for n, lines in lengths.items() if lines > rules.LONGEST_FILE} == {}
+
+
+def test_no_folder_holds_more_than_seventeen_modules():
+    counts = Counter(Path(name).parent for name in modules("app", "engine", "installer"))
+    assert {folder: count for folder, count in counts.items() if count > 17} == {}
 
 
 BAD: list[tuple[rules.Rule, str]] = [

@@ -12,12 +12,11 @@ from typing import Final
 
 from engine.asr.base import Recogniser
 from engine.assets.store import Store
-from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import InvalidInput, ModelError
 from engine.languages import ENGLISH, of_system
 from engine.settings import AUTO as AUTO
 from engine.settings import OF_SYSTEM, RecogniserSettings
-from engine.settings_file import data_folder
+from engine.settings_file import data_folder, read_pick, write_pick
 from engine.translatable import Translatable, joined
 
 BUILT_IN: Final = "sphinx"  # needs no download

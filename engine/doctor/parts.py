@@ -17,8 +17,8 @@ from engine.doctor.finding import Finding, State, failed, fault, ok, warning
 from engine.errors import EngineError
 from engine.languages import ENGLISH, SPOKEN, of_system
 from engine.settings import AUTO, LanguageModelSettings, Settings, SpeechSettings
+from engine.settings.systems import KOKORO, SYSTEMS, System
 from engine.settings_file import data_folder
-from engine.systems import KOKORO, SYSTEMS, System
 
 if TYPE_CHECKING:
     from engine.llm.servers.client import Client

@@ -27,8 +27,8 @@ from engine.models.storage import (
     with_needs,
 )
 from engine.settings import Settings
+from engine.settings.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, System
 from engine.settings_file import data_folder
-from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, System
 from engine.translatable import Translatable, joined, mark
 from engine.tts import packs
 from engine.tts import pick as speech

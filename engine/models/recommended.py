@@ -12,8 +12,8 @@ from engine.messages.models import ModelEntry, ModelKind, Origin, Presence, Reco
 from engine.models.listing import Machine, entries, short, this_machine
 from engine.models.storage import with_needs
 from engine.settings import Settings
+from engine.settings.systems import KOKORO
 from engine.settings_file import data_folder
-from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.paths import PUBLISHED

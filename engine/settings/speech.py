@@ -15,7 +15,7 @@ from engine.settings.rules import (
     Range,
     Shown,
 )
-from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, TITLES
+from engine.settings.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, TITLES
 from engine.translatable import Translatable, mark
 
 AUTO = "auto"  # no choice: that of the machine, or of the text

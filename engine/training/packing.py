@@ -13,9 +13,9 @@ from typing import Any, Final
 from safetensors.torch import save_file
 from torch import Tensor
 
-from engine import systems
 from engine.errors import ModelError
 from engine.nn import weights_file
+from engine.settings import systems
 from engine.training.run import SYSTEMS, Run, metadata, read_json
 from engine.training.teachers.synthesisers import LICENCES
 from engine.training.utterances import Utterance, mean_vector, read_sides

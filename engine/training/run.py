@@ -24,11 +24,11 @@ from typing import Any, Final
 import torch
 from safetensors import safe_open
 
-from engine import systems
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError
 from engine.nn.weights_file import check_numbers
 from engine.resources import resource
+from engine.settings import systems
 from engine.training import llmvox, smlle, speakstream, voxtream
 from engine.training.recipe import Stage, System
 from engine.tts import packs

@@ -11,11 +11,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from engine import systems
 from engine.assets.catalogue import size_with_needs
 from engine.codec.codes_file import codes_hash
 from engine.errors import EngineError, ModelError
 from engine.resources import resource
+from engine.settings import systems
 from engine.settings_file import data_folder
 from engine.typed_values import read_json
 
@@ -52,8 +52,8 @@ def find(name: str) -> Path | None:
 
 
 def system_of(folder: Path) -> str:
-    """Return the name (engine/systems.py) of the system whose pack is in the folder; empty for
-    VoXtream2. ModelError without a pack.
+    """Return the name (engine/settings/systems.py) of the system whose pack is in the folder; empty
+    for VoXtream2. ModelError without a pack.
     """
     try:
         config = read_json(folder / CONFIG_FILE, LARGEST_CONFIG)

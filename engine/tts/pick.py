@@ -14,11 +14,10 @@ from typing import Final
 from engine import machine
 from engine.assets.catalogue import size_with_needs
 from engine.assets.store import Store
-from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.settings_file import data_folder
-from engine.systems import KOKORO
+from engine.settings.systems import KOKORO
+from engine.settings_file import data_folder, read_pick, write_pick
 from engine.translatable import Translatable
 from engine.tts.kokoro.voices import is_fetched
 from engine.tts.packs import not_fetched

@@ -13,12 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from engine import systems
 from engine.errors import ModelError
 from engine.languages import ENGLISH
-from engine.settings import SpeechSettings
+from engine.settings import SpeechSettings, systems
+from engine.settings.systems import KOKORO, SYSTEMS, System
 from engine.settings_file import data_folder
-from engine.systems import KOKORO, SYSTEMS, System
 from engine.translatable import Progress, Translatable, mark
 from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
@@ -50,7 +49,7 @@ def _load_of(module: str, function: str = "load") -> Load:
 
 
 def load_pack(name: str, folder: Path, device: str) -> TtsModel:
-    """Load the pack of a system (engine/systems.py). The ModelError names its fault."""
+    """Load the pack of a system (engine/settings/systems.py). The ModelError names its fault."""
     (system,) = (each for each in SYSTEMS if each.name == name)
     load_it: Callable[[Path, str], TtsModel] = import_module(system.module).load
     return load_it(folder, device)

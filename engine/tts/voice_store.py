@@ -20,7 +20,7 @@ from engine.languages import ENGLISH
 from engine.messages.voices import Mix, VoiceEntry
 from engine.resources import table
 from engine.settings import FAST_LIMIT, SLOWEST
-from engine.systems import KOKORO
+from engine.settings.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro.learnt import choose, file_of, learnt_path

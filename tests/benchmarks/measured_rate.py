@@ -29,7 +29,7 @@ from engine.runtime.workers.voice import reserve
 from engine.runtime.workers.voice.orders import SayWords
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
 from engine.settings import SpeechSettings
-from engine.systems import KOKORO
+from engine.settings.systems import KOKORO
 from engine.text.phonemes import is_nucleus
 from engine.text.word import Word
 from engine.tts import registry

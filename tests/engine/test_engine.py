@@ -6,8 +6,8 @@ from importlib.metadata import Distribution
 
 import pytest
 
-from engine import licences
 from engine.deferred import DEFERRED
+from engine.doctor import licences
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
 from tests.help.process.fresh_python import prints

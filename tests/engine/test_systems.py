@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import engine.training
-from engine import systems
 from engine.doctor.finding import State
 from engine.doctor.parts import synthesiser
 from engine.errors import InvalidInput, ModelError
@@ -13,8 +12,8 @@ from engine.messages.models import Origin, Presence
 from engine.models.choice import changes, remove
 from engine.models.listing import entry
 from engine.resources import ROOTS
-from engine.settings import Settings, change
-from engine.systems import SYSTEMS
+from engine.settings import Settings, change, systems
+from engine.settings.systems import SYSTEMS
 from engine.training.compare.compare import SYSTEMS as COMPARED
 from engine.training.run import read_recipe
 from engine.tts import packs, registry

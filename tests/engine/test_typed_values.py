@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.benchmark_choice import read_pick, write_pick
 from engine.characters import WholeCharacters, join_surrogates
 from engine.errors import EngineError, ModelError, SettingsError
 from engine.machine import native_path
+from engine.settings_file import read_pick, write_pick
 from engine.translatable import Translatable, from_json, joined, to_json
 from engine.typed_values import WrongValue, build, json_object, read_json, toml_table, typed
 

@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from engine import systems
 from engine.audio.base import Loudspeaker
 from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export import write_comparison
@@ -20,8 +19,8 @@ from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.headless.say_command import check_writable, opened_loudspeaker, play, write_wav
-from engine.settings import Settings
-from engine.systems import ESPEAK, KOKORO, LLMVOX_PUBLISHED, STARTER, SYSTEMS
+from engine.settings import Settings, systems
+from engine.settings.systems import ESPEAK, KOKORO, LLMVOX_PUBLISHED, STARTER, SYSTEMS
 from engine.text.paced import PacedText
 from engine.text.speakable import check_length, nothing_to_say
 from engine.text.word import Word

@@ -6,7 +6,6 @@ wake phrase.
 
 from pathlib import Path
 
-from engine import systems
 from engine.asr.pick import check_language
 from engine.asr.wake.phrase import examine, normal
 from engine.asr.whisper.model import checked_folder
@@ -23,6 +22,7 @@ from engine.settings import (
     SettingKey,
     Settings,
     SpeechSettings,
+    systems,
 )
 from engine.translatable import Translatable
 from engine.tts import packs

@@ -19,7 +19,7 @@ from engine.audio.base import Pcm
 from engine.errors import AssetError
 from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest, constant
 from engine.settings import SpeechSettings
-from engine.systems import ESPEAK, STARTER
+from engine.settings.systems import ESPEAK, STARTER
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 

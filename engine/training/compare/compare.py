@@ -17,12 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from engine import systems
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError
 from engine.nn import weights_file
-from engine.settings import SpeechSettings
-from engine.systems import System
+from engine.settings import SpeechSettings, systems
+from engine.settings.systems import System
 from engine.training.corpus import grammar
 from engine.training.evaluation import parts
 from engine.training.evaluation.parts import Results

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InvalidInput, ModelError
+from engine.settings.systems import KOKORO
 from engine.settings_file import data_folder
-from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.base import LANGUAGE, Voice
 from engine.tts.kokoro.parts import REFETCH, SHA256, Floats

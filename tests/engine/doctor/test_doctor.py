@@ -17,8 +17,8 @@ from engine.doctor import examine, machine, parts
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
+from engine.settings.systems import SYSTEMS
 from engine.settings_file import data_folder
-from engine.systems import SYSTEMS
 from engine.tts import packs
 from engine.tts.kokoro.voices import FILES
 from engine.tts.voxtream.files import paths

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from engine.errors import InvalidInput
-from engine.systems import SYSTEMS
+from engine.settings.systems import SYSTEMS
 from engine.training.packing import CARD_FILE, write_card
 from engine.training.recipe import Recipe
 from engine.training.run import SYSTEMS as TRAINED

@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from engine.systems import SYSTEMS
+from engine.settings.systems import SYSTEMS
 from engine.training.evaluation.voices import LiveVoice, Spoken, loaded, say
 from engine.training.run import file_hash
 from engine.tts import packs

@@ -19,7 +19,7 @@ from engine.resources import ROOTS
 from engine.runtime.headless.comparison import compare
 from engine.runtime.headless.say_command import say
 from engine.settings import SayOptions, Settings, SpeechSettings
-from engine.systems import find
+from engine.settings.systems import find
 from engine.tts import packs, registry
 from engine.tts.llmvox.model import LlmVoxGeneration, LlmVoxPackConfig
 from engine.tts.pack_files import config_json, read_config

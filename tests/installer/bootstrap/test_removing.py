@@ -13,7 +13,7 @@ from engine.history import store
 from engine.llm.local import trial
 from engine.models import storage
 from engine.serve import server
-from engine.systems import SYSTEMS
+from engine.settings.systems import SYSTEMS
 from engine.tts import packs, voices
 from engine.tts import pick as synthesiser
 from engine.tts.espeak.voices import DATA_PREFIX

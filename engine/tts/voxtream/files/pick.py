@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.benchmark_choice import read_pick, write_pick
+from engine.settings_file import read_pick, write_pick
 
 NAMES: Final = ("full", "int8")  # best sound first
 LARGEST_RTF: Final = 0.8  # beyond that, a busy moment of the machine is heard as a gap

@@ -14,7 +14,7 @@ from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
 from engine.runtime.headless.comparison import TITLES, compare
 from engine.settings import Settings, SpeechSettings
-from engine.systems import SYSTEMS
+from engine.settings.systems import SYSTEMS
 from engine.translatable import Progress, Translatable
 from engine.tts.base import TtsModel, Voice
 from engine.tts.delays import timing, trace

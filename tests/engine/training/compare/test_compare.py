@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import InvalidInput
-from engine.systems import System
+from engine.settings.systems import System
 from engine.training.__main__ import main
 from engine.training.compare.compare import (
     BUILT_IN,

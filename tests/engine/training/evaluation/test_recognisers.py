@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.resources import resource
-from engine.systems import ESPEAK
+from engine.settings.systems import ESPEAK
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.voices import (
     LiveVoice,
