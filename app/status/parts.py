@@ -39,7 +39,7 @@ class PartState(Enum):
 
 @dataclass(frozen=True)
 class PartRecord:
-    """What is known of a part."""
+    """State, name and faults of a part, as its row shows them."""
 
     state: PartState = PartState.WAITING
     turn: int | None = None  # the turn in which it failed; None = outside of turns

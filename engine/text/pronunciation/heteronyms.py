@@ -73,7 +73,7 @@ class Place:
         self.later = (*known, ".") if ends else tuple(known)
 
     def at(self, distance: int) -> str:
-        """Return the word so many words before (1 = its neighbour); "" before the sentence."""
+        """Return the word `distance` words before (1 = its neighbour); "" before the sentence."""
         return self.before[-distance] if len(self.before) >= distance else ""
 
     def earlier(self) -> "Place":
