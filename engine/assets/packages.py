@@ -6,10 +6,12 @@ run code). A file gets its final name only with the size and sha256 that are pin
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -90,19 +92,20 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
     # The client's temporary files also go on the chosen disk, and are deleted with the folder.
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP", "npm_config_cache"), str(folder))
     with ExitStack() as stack:
-        process = stack.enter_context(
-            subprocess.Popen(
-                _command(package, archive),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **own},
-                cwd=folder,
+        with _undisturbed():  # else Ctrl+C in here leaves a running client
+            process = stack.enter_context(
+                subprocess.Popen(
+                    _command(package, archive),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **own},
+                    cwd=folder,
+                )
             )
-        )
-        # Kill, then wait: after a Ctrl+C Popen itself waits only a moment.
-        stack.callback(process.wait)
-        stack.callback(process.kill)
+            # Kill, then wait: after a Ctrl+C Popen itself waits only a moment.
+            stack.callback(process.wait)
+            stack.callback(process.kill)
         output = _output(process, step).decode(errors="replace")
     there = list(archive.iterdir())
     if process.returncode or len(there) != 1:
@@ -115,6 +118,24 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
             error=lines[-1] if lines else "no answer.",
         )
     return there[0]
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Delay SIGINT and SIGTERM to the end of the block. Only the main thread receives them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [(n, signal.signal(n, lambda number, _: came.append(number))) for n in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in handlers:
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def _output(process: "subprocess.Popen[bytes]", step: Callable[[], None]) -> bytes:

@@ -149,6 +149,7 @@ class ForgetSound:
     written: str
 
 
+ReadingAction = OpenDocument | ReadAloud | PauseReading | SkipReading
 Action = (
     ChangeRate
     | ChangeVolume
@@ -163,10 +164,7 @@ Action = (
     | FetchModels
     | UseModel
     | UseWindow
-    | OpenDocument
-    | ReadAloud
-    | PauseReading
-    | SkipReading
+    | ReadingAction
 )
 Mark = ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action  # beside the text
 Delta = TextDelta | Mark

@@ -92,6 +92,16 @@ class Export:
     path: Path
 
 
+# Carried out by another part than the conductor.
+PassedCommand = (
+    AddVoice
+    | CancelClip
+    | VoiceCommand
+    | TimerCommand
+    | HistoryCommand
+    | ModelCommand
+    | ReadingCommand
+)
 Command = (
     PressTalk
     | ReleaseTalk
@@ -99,14 +109,8 @@ Command = (
     | Speak
     | StopReply
     | ChangeSetting
-    | AddVoice
-    | CancelClip
     | NewConversation
     | Export
-    | VoiceCommand
-    | TimerCommand
     | Replay
-    | HistoryCommand
-    | ModelCommand
-    | ReadingCommand
+    | PassedCommand
 )

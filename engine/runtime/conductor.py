@@ -18,7 +18,7 @@ from engine.export import write
 from engine.llm.base import AssistantState
 from engine.messages import commands, events
 from engine.messages.commands import Command
-from engine.messages.conversations import HistoryCommand, Replay
+from engine.messages.conversations import Replay
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
 from engine.messages.reading import ReadingCommand
@@ -156,8 +156,7 @@ class Conductor:
 
     # ------------------------------------------------------------------- the loop
 
-    def _receive(self, message: Inbound) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
-        workers = self._workers
+    def _receive(self, message: Inbound) -> None:
         match message:
             case _ if self._over:
                 pass
@@ -167,37 +166,48 @@ class Conductor:
                 self._preview.follow(message)
             case commands.SendText():
                 self._effects.ask(message, self._floor)
+            case _ if isinstance(message, Fact):
+                self._learn(message)
+            case _ if isinstance(message, Event):
+                self._show(message)
+            case _ if isinstance(message, commands.PassedCommand):
+                self._pass_on(message)
+            case _:
+                self._obey(message)
+
+    def _obey(self, command: Command) -> None:
+        """Carry out a command about the conversation or the settings."""
+        match command:
             case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
                 pass  # the timer that rings first; a reply at the next key press
             case commands.StopReply() | commands.PressTalk():
                 self._preview.stop_preview()
-                self._decide(message)
+                self._decide(command)
             case commands.ReleaseTalk():
-                self._decide(message)
+                self._decide(command)
             case commands.ChangeSetting(key, value, origin):
                 self._apply(((key, value),), origin)
             case commands.Speak():
-                self._effects.speak(message)
+                self._effects.speak(command)
             case commands.Export(path):
                 self._effects.export(path)
             case Replay():
-                self._effects.replay(message, self._floor)
+                self._effects.replay(command, self._floor)
+
+    def _pass_on(self, command: commands.PassedCommand) -> None:
+        match command:
             case commands.AddVoice() | commands.CancelClip():
-                workers.background.post(message)
-            case _ if isinstance(message, VoiceCommand):
-                self._preview.handle(message)
-            case _ if isinstance(message, TimerCommand):
-                self._timers.change(message)
-            case _ if isinstance(message, ReadingCommand):
-                self._effects.reading.on(message)
-            case _ if isinstance(message, ModelCommand):
-                workers.model_manager.post(message)
-            case _ if isinstance(message, HistoryCommand):
-                workers.history_writer.post(message)
-            case _ if isinstance(message, Fact):
-                self._learn(message)
+                self._workers.background.post(command)
+            case _ if isinstance(command, VoiceCommand):
+                self._preview.handle(command)
+            case _ if isinstance(command, TimerCommand):
+                self._timers.change(command)
+            case _ if isinstance(command, ReadingCommand):
+                self._effects.reading.on(command)
+            case _ if isinstance(command, ModelCommand):
+                self._workers.model_manager.post(command)
             case _:
-                self._show(message)
+                self._workers.history_writer.post(command)
 
     def _tick(self) -> float | None:
         if self._over:

@@ -6,7 +6,6 @@ not to be over are undone.
 
 import difflib
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from engine import names_file
 from engine.errors import InvalidInput
@@ -16,7 +15,6 @@ from engine.llm.skills.timers.changing import ring_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import Notice, UseWindow
 from engine.messages.models import FetchModels, UseModel
-from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
@@ -69,7 +67,7 @@ class Actions:
                 self._applied.sounds.add(action.written)
         self._carry_out(action, self._port.state())
 
-    def _carry_out(self, action: llm.Action, state: llm.AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _carry_out(self, action: llm.Action, state: llm.AssistantState) -> None:
         match action:
             case llm.ChangeRate():
                 self._port.change(SettingKey.RATE, _rate(action, state))
@@ -86,18 +84,23 @@ class Actions:
                 self._remember(name)
             case llm.LearnSound() | llm.ForgetSound():
                 self._change_sound(action)
+            case llm.StopSpeaking():
+                pass  # the request took the floor, which has already stopped the reply
+            case _:
+                self._pass_on(action)
+
+    def _pass_on(
+        self, action: ChangeSetting | UseWindow | FetchModels | UseModel | llm.ReadingAction
+    ) -> None:
+        match action:
             case ChangeSetting(key, value):
                 self._port.change(key, value)
             case UseWindow():
                 self._port.emit(action)
             case FetchModels() | UseModel():
                 self._port.manage_models(action)
-            case OpenDocument() | ReadAloud() | PauseReading() | SkipReading():
-                self._port.read(action)
-            case llm.StopSpeaking():
-                pass  # the request took the floor, which has already stopped the reply
             case _:
-                assert_never(action)
+                self._port.read(action)
 
     def _remember(self, name: str) -> None:
         """Remember a name. A private conversation saves no name, but can delete one."""

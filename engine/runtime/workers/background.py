@@ -40,6 +40,15 @@ class NoteUse:
     day: str
 
 
+MovingJob = (
+    voices.RenameVoice
+    | voices.RemoveVoice
+    | voices.RestoreVoice
+    | voices.RemakeVoice
+    | voices.MixVoices
+    | voices.ImportVoice
+    | voices.ChooseLearnt
+)
 StoreJob = voices.StoreCommand | NoteUse
 BackgroundJob = AddVoice | WriteConversation | StoreJob
 
@@ -113,37 +122,43 @@ class Background(Actor[BackgroundJob]):
                 voices.VoicesListed(entries, store.removed(), here if catalogue.can_mix else ())
             )
 
-    def _do_on(self, store: VoiceStore, job: StoreJob) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
+    def _do_on(self, store: VoiceStore, job: StoreJob) -> None:
         match job:
             case voices.ListVoices():
                 pass  # done after every job
-            case voices.RenameVoice(name, new):
-                self._tell(VoiceMoved(name, store.rename(name, new)))
-            case voices.RemoveVoice(name):
-                self._tell(VoiceMoved(store.remove(name), ""))
-            case voices.RestoreVoice(name):
-                self._tell(VoiceMoved("", store.restore(name)))
             case voices.DiscardVoice(name):
                 store.discard(name)
-            case voices.RemakeVoice(name):
-                self._voice.remake(name)
-                self._tell(VoiceMoved(name, name))
-            case voices.MixVoices(name, mix):
-                self._tell(VoiceMoved("", store.mix(name, mix)))
             case voices.ExportVoice(name, path):
                 written = store.export(name, path)
                 self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
-            case voices.ImportVoice(path, name):
-                self._tell(VoiceMoved("", store.read_in(path, name)))
             case voices.LearnVoice(name, on, words):
                 store.note_learning(name, words if on else None)
-            case voices.ChooseLearnt(name, learnt):
-                store.choose_learnt(name, learnt=learnt)
-                self._tell(VoiceMoved(name, name))
             case voices.SetVoicePace(name, pace):
                 store.set_pace(name, pace)
             case NoteUse(name, day):
                 store.spoke(name, day)
+            case _:
+                self._tell(self._moved(store, job))
+
+    def _moved(self, store: VoiceStore, job: MovingJob) -> VoiceMoved:
+        """Do a job by which a voice comes, goes or changes, and return that."""
+        match job:
+            case voices.RenameVoice(name, new):
+                return VoiceMoved(name, store.rename(name, new))
+            case voices.RemoveVoice(name):
+                return VoiceMoved(store.remove(name), "")
+            case voices.RestoreVoice(name):
+                return VoiceMoved("", store.restore(name))
+            case voices.RemakeVoice(name):
+                self._voice.remake(name)
+                return VoiceMoved(name, name)
+            case voices.MixVoices(name, mix):
+                return VoiceMoved("", store.mix(name, mix))
+            case voices.ImportVoice(path, name):
+                return VoiceMoved("", store.read_in(path, name))
+            case voices.ChooseLearnt(name, learnt):
+                store.choose_learnt(name, learnt=learnt)
+                return VoiceMoved(name, name)
             case _:
                 assert_never(job)
 

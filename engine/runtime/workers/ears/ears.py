@@ -90,15 +90,12 @@ class Ears(Actor[EarJob]):
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
+    def _handle(self, order: EarJob) -> None:
         match order:
             case orders.UseDevice(name, closed):
                 self._muted = closed
                 if closed:
-                    self._forget()
-                    self._input.close()
-                    self._input.forget()
-                    self._tell(Ready(Part.MICROPHONE, MUTED))
+                    self._mute()
                 else:
                     self._use(name)
             case Tap(sink):
@@ -115,6 +112,11 @@ class Ears(Actor[EarJob]):
             case InterimTranscript():
                 if self._watch.judge(order):
                     self._tell(order)
+            case _:
+                self._direct(order)
+
+    def _direct(self, order: orders.UtteranceOrder) -> None:
+        match order:
             case orders.OpenUtterance():
                 self._open(order)
             case orders.JoinUtterance():
@@ -125,6 +127,12 @@ class Ears(Actor[EarJob]):
                 self._close(order)
             case _:
                 assert_never(order)
+
+    def _mute(self) -> None:
+        self._forget()
+        self._input.close()
+        self._input.forget()
+        self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, lost: str | None = None) -> None:
         """Use the named microphone, else the default one. Each failure is reported, and the last

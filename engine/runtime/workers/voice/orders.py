@@ -66,14 +66,5 @@ class Sound:
     on: bool
 
 
-SpeechOrder = (
-    SpeechSettings
-    | SelectVoice
-    | UseDevice
-    | GetVoiceReady
-    | SayWords
-    | Unsay
-    | Resume
-    | Audition
-    | Sound
-)
+SetUpOrder = SpeechSettings | SelectVoice | UseDevice | GetVoiceReady
+SpeechOrder = SetUpOrder | SayWords | Unsay | Resume | Audition | Sound

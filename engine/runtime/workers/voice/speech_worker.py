@@ -65,21 +65,10 @@ class SpeechWorker(Actor[orders.SpeechOrder]):
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: orders.SpeechOrder) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, order: orders.SpeechOrder) -> None:
         match order:
-            case SpeechSettings():
-                self._wanted = order
-            case orders.SelectVoice(settings):
-                if self._wanted is not None:
-                    self._wanted = settings
-                else:  # preparing takes longer than the lead, and would interrupt running speech
-                    self.voice.select(settings, warm=self._utterance is None)
-            case UseDevice(name):
-                self._use_loudspeaker(name)
             case orders.SayWords(reply) if reply.ending is None:
                 self._say(self._open(reply, order.language), order)
-            case orders.GetVoiceReady(language):
-                self.voice.get_ready(language)
             case orders.Audition(reply) if reply.ending is None:
                 self._audition(order)
             case orders.Unsay(reply) if self._utterance and self._utterance.reply is reply:
@@ -92,6 +81,22 @@ class SpeechWorker(Actor[orders.SpeechOrder]):
             case Resume(turn):
                 if self._utterance and self._utterance.reply.turn == turn:
                     self._utterance.reply.resume()
+            case _:
+                self._set_up(order)
+
+    def _set_up(self, order: orders.SetUpOrder) -> None:
+        match order:
+            case SpeechSettings():
+                self._wanted = order
+            case orders.SelectVoice(settings):
+                if self._wanted is not None:
+                    self._wanted = settings
+                else:  # preparing takes longer than the lead, and would interrupt running speech
+                    self.voice.select(settings, warm=self._utterance is None)
+            case UseDevice(name):
+                self._use_loudspeaker(name)
+            case orders.GetVoiceReady(language):
+                self.voice.get_ready(language)
             case _:
                 assert_never(order)
 
