@@ -9,7 +9,7 @@ come first.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -38,8 +38,10 @@ class BackgroundJob(QObject):
     ended = Signal(object)
     reported = Signal(object)
 
-    def __init__(self, parent: QObject, command: Sequence[str] | None = None) -> None:
-        """`command` None: the program that is running."""
+    def __init__(
+        self, parent: QObject, command: Sequence[str] | None = None, **slots: Callable[[Any], None]
+    ) -> None:
+        """`command` None: the program that is running. `slots`: by signal."""
         super().__init__(parent)
         self._command = list(command) if command is not None else own_command()
         self._is_ending = False
@@ -52,6 +54,8 @@ class BackgroundJob(QObject):
         self._process.finished.connect(self._on_end)
         self._process.errorOccurred.connect(self._on_error)
         self.destroyed.connect(partial(_abandon, self._process))
+        for signal, slot in slots.items():
+            getattr(self, signal).connect(slot)
 
     @property
     def is_under_way(self) -> bool:

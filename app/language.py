@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 from engine import api
 
 LANGUAGES = api.WINDOW_LANGUAGES  # by code; the English texts are in the code
+# Marks a text that is translated where it is shown, because its line runs before the language is
+# known.
+mark = api.translatable.mark
 _Value = TypeVar("_Value")
 _DECIMAL_COMMA = ("de", "es", "fr", "it", "pt")
 _NUMBER = re.compile(r"-?\d+\.\d+")
@@ -84,12 +87,6 @@ def translate_event(value: _Value) -> _Value:
         shown = replace(shown, **changed) if changed else value
     translation: _Value = shown
     return translation
-
-
-def mark(text: str) -> str:
-    """The text itself, marked for translation. It is translated where it is shown, because this
-    line runs before the language is known."""
-    return text
 
 
 def decimal(value: float, places: int) -> str:

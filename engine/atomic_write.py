@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 
@@ -33,3 +34,9 @@ def replace_file(path: Path, content: str | bytes, *, mode: int | None = None) -
     """Give a file new content (text as UTF-8); its folder must exist. See replacement()."""
     with replacement(path, mode=mode) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def damaged_name(path: Path) -> Path:
+    """Return the first unused name beside `path` under which a damaged file can be kept."""
+    names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
+    return next(name for name in names if not name.exists())

@@ -23,7 +23,7 @@ from engine.errors import InvalidInput
 from engine.messages.comparison import Compared
 from engine.messages.conversations import Turn
 from engine.messages.words import Ending
-from engine.translatable import Translatable
+from engine.translatable import Translatable, mark
 
 VERSION = 2
 COLUMNS: Final = (
@@ -127,12 +127,15 @@ WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
 )
 
 
-def check_suffix(path: Path) -> None:
-    """Raise InvalidInput if no format has the suffix of `path`."""
-    known = tuple(WRITERS)
+def check_suffix(
+    path: Path,
+    known: Sequence[str] = tuple(WRITERS),
+    refusal: str = mark("A conversation cannot be saved as '{suffix}'."),
+) -> None:
+    """Raise InvalidInput with the message `refusal` if the suffix of `path` is not a known one."""
     if path.suffix.lower() not in known:
         raise InvalidInput(
-            "A conversation cannot be saved as '{suffix}'.",
+            refusal,
             hint=Translatable(
                 "Give the file a name that ends in {suffixes} or {suffix}.",
                 suffixes=", ".join(known[:-1]),

@@ -13,8 +13,8 @@ from app.command.terminal import (
     as_json,
     own_settings,
     tell,
+    with_failure,
     write,
-    write_failure,
 )
 from engine import api
 
@@ -33,16 +33,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     read.add_argument("--chapters", action="store_true", help="list the chapters and the place")
     output = "write a sound file instead: .m4b, .wav, .flac, .opus or .mp3"
     read.add_argument("--output", type=Path, metavar="FILE", help=output)
-    as_json(read, _run)
-
-
-def _run(options: argparse.Namespace) -> int:
-    try:
-        return _read(options)
-    except api.EngineError as error:
-        if not options.json:
-            raise
-        return write_failure(error)
+    as_json(read, with_failure(_read))
 
 
 def _read(options: argparse.Namespace) -> int:

@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.command.terminal import answer, own_settings, tell, write, write_failure
+from app.command.terminal import answer, own_settings, tell, with_failure, write
 from engine import api
-from engine.api import EngineError
 
 EVERYWHERE = "0.0.0.0"
 HOME_ASSISTANT = 10_700  # the port that its satellites use, too
@@ -54,7 +53,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     serve.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
     serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
     serve.add_argument("--json", action="store_true", help="tell as JSON what happens")
-    serve.set_defaults(command=_serve)
+    serve.set_defaults(command=with_failure(_serve))
     daemon = commands.add_parser(
         "speech-dispatcher", help="speak for Orca and other programs of speech-dispatcher"
     )
@@ -95,10 +94,6 @@ def _serve(options: argparse.Namespace) -> int:
             api.serve(settings, address, watcher, ahead=not options.json)
     except KeyboardInterrupt:
         tell("")
-    except EngineError as error:
-        if not options.json:
-            raise
-        return write_failure(error)
     return 0
 
 

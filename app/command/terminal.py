@@ -86,6 +86,20 @@ def write_failure(error: EngineError, **more: object) -> int:
     return 1
 
 
+def with_failure(run: Run) -> Run:
+    """Let a command print its failure as its JSON document if it was asked for JSON."""
+
+    def run_or_write(options: argparse.Namespace) -> int:
+        try:
+            return run(options)
+        except EngineError as error:
+            if not options.json:
+                raise
+            return write_failure(error)
+
+    return run_or_write
+
+
 def action(
     actions: Any,  # argparse names this type only privately
     name: str,

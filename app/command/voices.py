@@ -21,8 +21,8 @@ from app.command.terminal import (
     own_settings,
     redraw,
     tell,
+    with_failure,
     write,
-    write_failure,
     write_json,
 )
 from app.look.plain_text import one_line
@@ -45,8 +45,12 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     hear = action(actions, "hear", _hear, "say a sentence in a voice", "NAME")
     hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
     hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
-    add = action(actions, "add", _add, "make a voice of a recording, in minutes", "CLIP")
-    learn = action(actions, "learn", _learn, "learn a voice again from its recording", "NAME")
+    add = action(
+        actions, "add", with_failure(_add), "make a voice of a recording, in minutes", "CLIP"
+    )
+    learn = action(
+        actions, "learn", with_failure(_learn), "learn a voice again from its recording", "NAME"
+    )
     learn.add_argument("--choose", action="store_true", help="speak with the result from now on")
     for each in (add, learn):
         each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
@@ -69,7 +73,9 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 
 def _add_compare(commands: Any) -> None:
-    compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
+    compare = action(
+        commands, "compare", with_failure(_compare), "hear and measure all systems with one text"
+    )
     compare.add_argument("text", help="a sentence or two, spoken word by word")
     compare.add_argument(
         "--word-delay", type=float, default=200.0, metavar="MS", help="between two words (200)"
@@ -141,12 +147,7 @@ def _learn(options: argparse.Namespace) -> int:
 def _learning(
     options: argparse.Namespace, learn: Callable[[Callable[[str, float], None]], "Learnt"]
 ) -> int:
-    try:
-        learnt = learn(_show_line if options.json else show_share)
-    except api.EngineError as error:
-        if not options.json:
-            raise
-        return write_failure(error)
+    learnt = learn(_show_line if options.json else show_share)
     name = one_line(learnt.voice)
     lines = [f"{name} was learnt." if learnt.file else f"{name} stays as it was. {learnt.reason}"]
     lines += [learnt.advice] if learnt.advice else []
@@ -236,12 +237,7 @@ def _compare(options: argparse.Namespace) -> int:
         elif row.state in (ComparisonState.LOADING, ComparisonState.SPEAKING):
             redraw(f"{row.title}: {row.state.value} ...".ljust(_LINE))
 
-    try:
-        rows = api.compare(options.text, own_settings(), recital, show)
-    except api.EngineError as error:
-        if not options.json:
-            raise
-        return write_failure(error)
+    rows = api.compare(options.text, own_settings(), recital, show)
     if options.json:
         write_json({"rows": [row.document() for row in rows]})
     else:

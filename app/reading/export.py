@@ -36,9 +36,7 @@ class BookExport(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._job = BackgroundJob(self)
-        self._job.reported.connect(self._on_report)
-        self._job.ended.connect(self._on_ended)
+        self._job = BackgroundJob(self, reported=self._on_report, ended=self._on_ended)
         self._document = self._out = Path()
         self._title, self._private = "", False
         self.act = button(tr("&Export…"), parent, self._on_act)

@@ -104,7 +104,8 @@ class OpenBook(QWidget):
             for name, words, by in skips
         )
         self.export = BookExport(theme, self)
-        self.close_book = button(tr("Close the document"), self, self._on_close)
+        close = tr("Close the document")
+        self.close_book = button(close, self, lambda: post(api.CloseDocument()))
         keys = WrappingLabel(tr(_KEYS), self, kind="muted", size=0.9)
         controls = row(self.play, self.back, self.on, Spring(), self.export.act, self.close_book)
         choice = row(self._heading, 10, wide(self.chapters))
@@ -177,9 +178,6 @@ class OpenBook(QWidget):
 
     def _on_chosen(self, paragraph: int, word: int) -> None:
         self.start(api.Place(self._shown, paragraph, word))
-
-    def _on_close(self) -> None:
-        self._post(api.CloseDocument())
 
 
 class ReadingPage(Page):

@@ -44,9 +44,7 @@ class Server(QObject):
         }
         self.address = self.token = self.fault = ""
         self.clients: Mapping[str, int] = {}
-        self._job = BackgroundJob(self, command)
-        self._job.reported.connect(self._on_report)
-        self._job.ended.connect(self._on_ended)
+        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
 
     def begin(self) -> None:
         """Start the server if it is switched on."""

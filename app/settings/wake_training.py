@@ -40,9 +40,7 @@ class WakeTrainingRow(QWidget):
         self._phrase = phrase
         self._learning = ""  # what is being taught; empty = nothing
         self._fault = ""  # of the last lesson
-        self._job = BackgroundJob(self, command)
-        self._job.reported.connect(self._on_report)
-        self._job.ended.connect(self._on_ended)
+        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
         self.act = button("", self, self._on_act)
         self.bar = ProgressBar(theme, self)
         self.words = WrappingLabel("", self, size=0.88)

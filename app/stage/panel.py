@@ -8,8 +8,8 @@ keeps its place, however long the readout is.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
@@ -117,8 +117,7 @@ _LOWEST, _BEYOND = 0.5, 0.5  # SPS at the lower edge of the picture, and above t
 _LINES, _FAST_LINES = (1, 4, 7), (1, 5, 9, 13)  # SPS
 
 
-@dataclass(frozen=True)
-class _Sample:
+class _Sample(NamedTuple):
     at_s: float
     target: float | None  # None = own pace
     measured: float
@@ -138,17 +137,12 @@ class RateTrace(QWidget):
         self.clock = clock
         self._offset_s = 0.0  # time without speech
         self._last_s: float | None = None
-        self._samples: deque[_Sample] = deque()
+        self.samples: deque[_Sample] = deque()  # rates in SPS, oldest first
         self._lines: tuple[int, ...] = _LINES
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Rate over the last 20 seconds of speech"))
         self.setToolTip(tr("The last 20 seconds of speech: line measured, dashes target"))
         theme.changed.connect(self.update)
-
-    @property
-    def samples(self) -> list[tuple[float, float | None, float]]:
-        """(seconds, target, measured) in SPS, oldest first, for tests and screen readers."""
-        return [(each.at_s, each.target, each.measured) for each in self._samples]
 
     def be_fast(self, on: bool) -> None:
         """Show the rates of fast speech, too, or no longer."""
@@ -162,16 +156,16 @@ class RateTrace(QWidget):
             self._offset_s += now - self._last_s - _PAUSE_S
         self._last_s = now
         at_s = now - self._offset_s
-        self._samples.append(_Sample(at_s, target, measured))
-        while self._samples[0].at_s < at_s - WINDOW_S:
-            self._samples.popleft()
+        self.samples.append(_Sample(at_s, target, measured))
+        while self.samples[0].at_s < at_s - WINDOW_S:
+            self.samples.popleft()
         self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(280, 46)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if len(self._samples) < 2:
+        if len(self.samples) < 2:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -189,8 +183,8 @@ class RateTrace(QWidget):
         painter.end()
 
     def _paint_lines(self, painter: QPainter, area: QRectF) -> None:
-        targets = [(each.at_s, each.target) for each in self._samples]
-        measured = [(each.at_s, each.measured) for each in self._samples]
+        targets = [(each.at_s, each.target) for each in self.samples]
+        measured = [(each.at_s, each.measured) for each in self.samples]
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(self._theme.colour("accent", 0.75), 1.5, Qt.PenStyle.DashLine))
         painter.drawPath(self._line(targets, area))
@@ -200,7 +194,7 @@ class RateTrace(QWidget):
         painter.drawPath(self._line(measured, area))
 
     def _line(self, points: Sequence[tuple[float, float | None]], area: QRectF) -> QPainterPath:
-        newest = self._samples[-1].at_s
+        newest = self.samples[-1].at_s
         path = QPainterPath()
         is_down = False
         for at_s, rate in points:

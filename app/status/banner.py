@@ -49,7 +49,7 @@ class Banner(QFrame):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._faults: list[_Fault] = []
+        self.faults: list[_Fault] = []  # different ones that have not been dismissed
         self._is_low = False
         self.setProperty("kind", "fault")
         self.setAccessibleName(tr("Fault"))
@@ -57,7 +57,7 @@ class Banner(QFrame):
         self.message = FoldingLabel("", self, strong=True)
         self.hint = FoldingLabel("", self)
         self.fix = button(tr("&Fix…"), self, kind="sign", by_tab=True)
-        self.fix.clicked.connect(lambda: self.fix_wanted.emit(self._faults[-1].part))
+        self.fix.clicked.connect(lambda: self.fix_wanted.emit(self.faults[-1].part))
         self.counter = Label("", self)
         dismiss = tr("Dismiss this fault")
         self.dismiss = IconButton("close", dismiss, theme, self, self._on_dismissed)
@@ -66,11 +66,6 @@ class Banner(QFrame):
         self._tint()
         self.hide()
 
-    @property
-    def count(self) -> int:
-        """The number of different faults that have not been dismissed."""
-        return len(self._faults)
-
     def on_event(self, event: Event) -> None:
         match event:
             case Failed():
@@ -78,7 +73,7 @@ class Banner(QFrame):
             case Ready(part=part, instead=False):
                 self._withdraw(lambda fault: fault.part is part)
             case Ready(part=part):
-                for fault in self._faults:
+                for fault in self.faults:
                     fault.is_bypassed = fault.is_bypassed or fault.part is part
             case Heard(recogniser=recogniser) if recogniser != KEYBOARD:
                 self._withdraw(lambda fault: fault.is_bypassed and fault.part is Part.MICROPHONE)
@@ -101,28 +96,28 @@ class Banner(QFrame):
             self._show()
 
     def _add(self, new: _Fault) -> None:
-        for fault in list(self._faults):
+        for fault in list(self.faults):
             if (fault.message, fault.hint) == (new.message, new.hint):
                 new.count += fault.count
-                self._faults.remove(fault)
-        self._faults.append(new)
+                self.faults.remove(fault)
+        self.faults.append(new)
         self._show()
         announce(self, plain(f"{new.message} {new.hint}"))
 
     def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
         """Remove the faults whose cause is gone."""
-        self._faults = [fault for fault in self._faults if not is_over(fault)]
+        self.faults = [fault for fault in self.faults if not is_over(fault)]
         self._show()
 
     def _on_dismissed(self) -> None:
-        self._faults.pop()
+        self.faults.pop()
         self._show()
 
     def _show(self) -> None:
-        self.setVisible(bool(self._faults))
-        if not self._faults:
+        self.setVisible(bool(self.faults))
+        if not self.faults:
             return
-        fault = self._faults[-1]
+        fault = self.faults[-1]
         times = tr("  ({count} times)", count=fault.count) if fault.count > 1 else ""
         self.message.setText(fault.message + times)
         self.hint.setText(fault.hint)
@@ -137,7 +132,7 @@ class Banner(QFrame):
         text = "\n".join(line for line in (fault.message, fault.hint) if line)
         self.setToolTip(tool_tip(text) if self._is_one_line else "")
         self.fix.setVisible(fault.part is not None)
-        count = len(self._faults)
+        count = len(self.faults)
         self.counter.setVisible(count > 1)
         self.counter.setText(f"1/{count}")
         self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))
@@ -146,7 +141,7 @@ class Banner(QFrame):
     def _is_one_line(self) -> bool:
         """True if the fault gets one line: in a low window, beside others, or if too long."""
         lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
-        return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
+        return self._is_low or len(self.faults) > 1 or lines > _MOST_LINES * self.width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -42,9 +42,7 @@ class ComparisonPage(Page):
     def __init__(self, post: Post, parent: QWidget, command: Sequence[str] | None = None) -> None:
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
         self._post = post
-        self._job = BackgroundJob(self, command)
-        self._job.reported.connect(self._on_report)
-        self._job.ended.connect(self._on_ended)
+        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
         self.text = QLineEdit(api.preview_sentence(), self)
         self.text.setMaxLength(1_000)
         self.text.setAccessibleName(tr("What they say"))

@@ -43,9 +43,7 @@ class Learning(QObject):
         self._percent = 0
         self._said: dict[str, str] = {}  # by name, how it ended
         self.waiting: list[str] = []  # names of voices that wait for a choice
-        self._job = BackgroundJob(self, command)
-        self._job.reported.connect(self._on_report)
-        self._job.ended.connect(self._on_ended)
+        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
 
     def state_of(self, name: str) -> str:
         """Return a sentence on the learning of a voice; empty if there is none."""

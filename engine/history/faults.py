@@ -7,9 +7,9 @@ distinguished from one that cannot be used at the moment.
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
+from engine.atomic_write import damaged_name
 from engine.errors import HistoryError
 from engine.translatable import Translatable
 
@@ -83,14 +83,13 @@ def set_aside(path: Path, file: Identity | None) -> str:
     """Rename the damaged `file` at the path, so that a new one can begin. Return the new name, or
     "" if another instance has done so. HistoryError if it cannot be renamed.
     """
-    names = (f"{path.stem}.damaged-{number}{path.suffix}" for number in count(1))
-    kept = next(name for name in names if not path.with_name(name).exists())
+    kept = damaged_name(path)
     with translate_errors(path):
         if identity(path) != file:
             return ""
-        path.replace(path.with_name(kept))
+        path.replace(kept)
         for tail in ("-wal", "-shm"):  # parts of the damaged file, which would spoil the new one
             beside = path.with_name(path.name + tail)
             if beside.exists():
-                beside.replace(path.with_name(kept + tail))
-    return kept
+                beside.replace(path.with_name(kept.name + tail))
+    return kept.name

@@ -17,12 +17,12 @@ from typing import Self
 from engine import export, settings_file
 from engine.characters import join_surrogates
 from engine.errors import InvalidInput
-from engine.export import Conversation, write_texts
+from engine.export import Conversation, check_suffix, write_texts
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, translate_errors
 from engine.history.subject import shorten, subject
 from engine.messages.conversations import KeptConversation, Turn
-from engine.translatable import Translatable
+from engine.translatable import Translatable, mark
 
 NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations in a list; a search finds older ones
@@ -298,27 +298,14 @@ def _unknown(conversation: int) -> InvalidInput:
     )
 
 
-_WRITERS = {".txt": export.plain, ".md": export.markdown}
-SUFFIXES = (*_WRITERS, ".json")
-
-
 def write_all(store: Store, path: Path) -> int:
     """Write all conversations in the format of the suffix; return how many. InvalidInput."""
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InvalidInput(
-            "Conversations cannot be saved as '{suffix}'.",
-            hint=Translatable(
-                "Give the file a name that ends in {suffixes} or {suffix}.",
-                suffixes=", ".join(SUFFIXES[:-1]),
-                suffix=SUFFIXES[-1],
-            ),
-            suffix=path.suffix or path.name,
-        )
+    check_suffix(path, refusal=mark("Conversations cannot be saved as '{suffix}'."))
     ids = store.ids()
     if not ids:
         raise InvalidInput("No conversation was kept.", hint="Turn on keeping them first.")
-    texts = (f"{_WRITERS[suffix](store.read(each))}\n" for each in ids)
+    texts = (f"{export.WRITERS[suffix](store.read(each))}\n" for each in ids)
     write_texts(path, _as_json(store, ids) if suffix == ".json" else texts)
     return len(ids)
 

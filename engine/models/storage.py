@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from itertools import count
 from pathlib import Path
 
 from engine import settings_file
@@ -17,7 +16,7 @@ from engine.asr.whisper.model import checked_folder
 from engine.assets.catalogue import Asset, find
 from engine.assets.catalogue import with_needs as with_needs
 from engine.assets.store import Cancel, Show, Store
-from engine.atomic_write import replace_file
+from engine.atomic_write import damaged_name, replace_file
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.llm.local.gguf import checked_file
 from engine.messages.models import ModelKind
@@ -126,10 +125,7 @@ def _read_to_change(folder: Path) -> tuple[AddedModel, ...]:
     try:
         return _read(folder)
     except _DAMAGE as error:
-        file = folder / FILE
-        names = (file.with_name(f"{file.stem}.damaged-{n}{file.suffix}") for n in count(1))
-        kept = next(name for name in names if not name.exists())
-        file.rename(kept)
+        kept = (folder / FILE).rename(damaged_name(folder / FILE))
         raise SettingsError(
             "The list of added models is damaged.",
             hint="Add them again. The file is kept as {name}.",

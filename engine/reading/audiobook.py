@@ -1,10 +1,8 @@
 """Join recorded parts to one sound file with chapter marks.
 
-Invariant: the file is complete or missing (written under a temporary name, synced, then renamed).
+Invariant: the file is complete or missing.
 """
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,10 +12,11 @@ from typing import Any, Final
 
 import soundfile
 
+from engine import export
+from engine.atomic_write import replacement
 from engine.audio.pcm import SYNTHETIC
-from engine.errors import Cancelled, InvalidInput
-from engine.export import write_error
-from engine.translatable import Translatable
+from engine.errors import Cancelled
+from engine.translatable import mark
 
 _BLOCK: Final = 1 << 16  # samples
 
@@ -44,16 +43,7 @@ class RecordedChapter:
 
 def check_suffix(path: Path) -> None:
     """Raise InvalidInput if no format has the suffix of `path`."""
-    if path.suffix.lower() not in _FORMATS:
-        raise InvalidInput(
-            "A book cannot be saved as '{suffix}'.",
-            hint=Translatable(
-                "Give the file a name that ends in {suffixes} or {suffix}.",
-                suffixes=", ".join(SUFFIXES[:-1]),
-                suffix=SUFFIXES[-1],
-            ),
-            suffix=path.suffix or path.name,
-        )
+    export.check_suffix(path, SUFFIXES, mark("A book cannot be saved as '{suffix}'."))
 
 
 def write_book(
@@ -67,20 +57,11 @@ def write_book(
     """Write the file in the form of its suffix; `show` gets the share. InvalidInput, Cancelled."""
     import av
 
-    temporary = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
-        temporary = Path(name)
-        os.close(handle)
-        _encode(temporary, path.suffix.lower(), chapters, metadata, (show, cancelled))
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        with replacement(path) as temporary:
+            _encode(temporary, path.suffix.lower(), chapters, metadata, (show, cancelled))
     except (OSError, av.FFmpegError, soundfile.SoundFileError) as error:
-        raise write_error(path, error) from error
-    finally:
-        if temporary:
-            temporary.unlink(missing_ok=True)
+        raise export.write_error(path, error) from error
 
 
 def _encode(

@@ -147,14 +147,20 @@ def expand(chosen: str) -> Path:
 
 def default_folder() -> Path:
     """Return $RUBATO_PROGRAM, otherwise the platform's folder for the data of a user's programs."""
-    if chosen := os.environ.get(VARIABLE):
-        return expand(chosen)
+    chosen = os.environ.get(VARIABLE)
+    return expand(chosen) if chosen else folder_named(NAME, "XDG_DATA_HOME", os.environ)
+
+
+def folder_named(name: str, variable: str, env: Mapping[str, str]) -> Path:
+    """Return a user's folder as platformdirs gives it for the name of a program without an author.
+    `variable`: that of XDG for the kind of data, which Windows and macOS do not distinguish.
+    """
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME
+        local = env.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / name
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / NAME
-    return xdg_folder("XDG_DATA_HOME", os.environ) / NAME
+        return Path.home() / "Library" / "Application Support" / name
+    return xdg_folder(variable, env) / name
 
 
 def xdg_folder(variable: str, env: Mapping[str, str]) -> Path:

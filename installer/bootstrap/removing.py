@@ -5,12 +5,11 @@ the user chose, only files with Rubato's names are removed: it may be a complete
 """
 
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from installer.bootstrap import desktop, windows
-from installer.bootstrap.paths import XDG, Home, expand, opened, xdg_folder
+from installer.bootstrap.paths import XDG, Home, expand, folder_named, opened
 
 NAME = "rubato"
 # Paths as patterns of Path.glob, below the folder of the program, the data and the settings.
@@ -69,14 +68,7 @@ def own_folders(env: Mapping[str, str]) -> list[Path]:
 
 
 def _usual_folders(env: Mapping[str, str]) -> list[Path]:
-    """Return the folders that platformdirs gives for the name 'rubato', without an author."""
-    person = Path.home()
-    if sys.platform == "win32":
-        local = env.get("LOCALAPPDATA")
-        return [(Path(local) if local else person / "AppData" / "Local") / NAME]
-    if sys.platform == "darwin":
-        return [person / "Library" / "Application Support" / NAME]
-    return [xdg_folder(variable, env) / NAME for variable in XDG]
+    return list(dict.fromkeys(folder_named(NAME, variable, env) for variable in XDG))
 
 
 def _remove_known(folder: Path, patterns: Iterable[str]) -> list[Path]:

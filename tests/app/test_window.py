@@ -87,7 +87,7 @@ def test_no_fault_is_lost_nor_takes_the_keyboard_away_and_the_same_one_counts(wi
     assert window.banner.isVisible()
     assert window.banner.hint.text() == "Mend it."
     tell(window, second, second)
-    assert window.banner.count == 2
+    assert len(window.banner.faults) == 2
     assert window.banner.message.text() == "Second.  (2 times)"
     window.banner.dismiss.click()
     assert window.banner.message.text() == "First."

@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import assert_never
 
 from engine import settings_file
-from engine.atomic_write import replace_file
+from engine.atomic_write import damaged_name, replace_file
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.hours import clock_face, follow_zone
@@ -281,8 +280,7 @@ def _timer(content: object) -> TimerSet:
 
 def _set_aside(path: Path) -> Translatable:
     """Rename the file, so that it is not overwritten; return a sentence with its name."""
-    names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
-    kept = next(name for name in names if not name.exists())
+    kept = damaged_name(path)
     try:
         path.rename(kept)
     except OSError as error:

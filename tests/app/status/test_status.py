@@ -131,9 +131,9 @@ def test_the_fault_of_a_part_goes_when_the_part_itself_works_again(banner):
     banner.on_event(fault(Part.SYNTHESISER))
     banner.on_event(Ready(Part.LOUDSPEAKER, "speakers"))
     banner.on_event(Ready(Part.SYNTHESISER, "espeak", instead=True))
-    assert banner.count == 1
+    assert len(banner.faults) == 1
     banner.on_event(Ready(Part.SYNTHESISER, "starter"))
-    assert banner.count == 0
+    assert len(banner.faults) == 0
     assert banner.isHidden()
 
 
@@ -150,9 +150,9 @@ def test_the_fault_of_a_reply_goes_with_the_next_that_is_spoken_and_no_other(ban
     banner.on_event(failed)
     banner.on_event(spoken(3))
     banner.on_event(spoken(4, Ending.FAILED))
-    assert banner.count == 1
+    assert len(banner.faults) == 1
     banner.on_event(spoken(5))
-    assert banner.count == left
+    assert len(banner.faults) == left
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,6 @@ def test_the_fault_of_a_device_goes_once_the_one_in_its_place_works(banner, lost
     banner.on_event(proof)
     banner.on_event(Ready(lost, "another", instead=True))
     banner.on_event(Heard(3, "hi", 1.0, api.KEYBOARD))
-    assert banner.count == 1
+    assert len(banner.faults) == 1
     banner.on_event(proof)
-    assert banner.count == 0
+    assert len(banner.faults) == 0
