@@ -15,6 +15,9 @@ from engine import api
 from engine.settings import Range, WindowSettings, schema
 from tests.help.fakes.engine import LIBRARY, READY
 
+IS_OVER = pytest.mark.parametrize(
+    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
+)
 QUIET, LOUD = api.Levels(-60.0, -120.0), api.Levels(-20.0, -120.0)
 
 
@@ -77,9 +80,7 @@ def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(wi
     assert window.conversation.isVisible()
 
 
-@pytest.mark.parametrize(
-    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
-)
+@IS_OVER
 def test_begun_later_it_knows_what_was_told_before(window):
     assert window.first_start.steps == []
     window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Bruno"))
@@ -92,14 +93,7 @@ def test_begun_later_it_knows_what_was_told_before(window):
     assert editor.control.currentText() == "Headset"
 
 
-def test_a_voice_that_speaks_from_a_file_is_none_of_those_to_choose(window):
-    window.on_event(api.VoicesChanged(("Anna", "Bruno"), "me.wav"))
-    assert list(step(window, VoiceStep).voices) == ["Anna", "Bruno"]
-
-
-@pytest.mark.parametrize(
-    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
-)
+@IS_OVER
 def test_the_first_steps_once_more_leave_the_conversation_as_it_is(window, posted):
     window.on_event(api.Heard(1, "my secret", 1.0, "keyboard"))
     act(window, Shortcut.FIRST_START)
@@ -211,11 +205,15 @@ def test_the_chosen_voice_is_marked_and_its_button_stays(window, posted):
     assert anna.isChecked()
 
 
-def test_the_voices_of_the_conversations_language_are_offered_first_of_all(window):
-    voices = ("Anna", "Bruno", "Clara", "Dora", "Alex")
-    languages = ("en", "en", "en", "es", "es")
-    window.on_event(api.VoicesChanged(voices, "Dora", languages=languages))
-    assert list(step(window, VoiceStep).voices) == ["Dora", "Alex"]
+@pytest.mark.parametrize(
+    ("selected", "offered"), [("Dora", ["Dora", "Alex"]), ("me.wav", ["Anna", "Bruno", "Clara"])]
+)
+def test_the_voices_of_the_conversations_language_are_offered_and_none_from_a_file(
+    window, selected, offered
+):
+    voices, languages = ("Anna", "Bruno", "Clara", "Dora", "Alex"), ("en", "en", "en", "es", "es")
+    window.on_event(api.VoicesChanged(voices, selected, languages=languages))
+    assert list(step(window, VoiceStep).voices) == offered
 
 
 def test_the_orb_speaks_while_a_voice_is_tried(window):

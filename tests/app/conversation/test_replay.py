@@ -154,26 +154,17 @@ def test_where_there_was_no_room_they_find_their_places_once_there_is(window):
     assert view.tools.model_link.isVisibleTo(view)
 
 
-def test_they_touch_no_bubble_below(window):
-    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, "b", "Yes."))
-    view = window.conversation
-    view.tools.point_at(view.transcript.exchanges[0])
-    said = view.document().find("b").block()
-    top = bubbles.text_rect(said).top() - bubbles.PAD_Y
-    assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
-
-
 @pytest.mark.parametrize("resized", [False, True])
-def test_they_touch_no_announcement_below(window, resized):
-    """A timer's text follows a reply without a question between them."""
-    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, "", "Your tea is ready."))
+@pytest.mark.parametrize(("said", "below"), [("b", "b"), ("", "Your tea")])
+def test_they_touch_nothing_below(window, said, below, resized):
+    """Neither a question, nor the text of a timer, which follows without one."""
+    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, said, "Your tea is ready."))
     if resized:
         window.resize(window.width() - 40, window.height())
         tell(window)
     view = window.conversation
     view.tools.point_at(view.transcript.exchanges[0])
-    announced = view.document().find("Your tea").block()
-    top = bubbles.text_rect(announced).top() - bubbles.PAD_Y
+    top = bubbles.text_rect(view.document().find(below).block()).top() - bubbles.PAD_Y
     assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
 
 
