@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from app import language
 from app.actions import act
@@ -13,6 +12,7 @@ from app.keys import Shortcut
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import LIBRARY, READY
 
 IS_OVER = pytest.mark.parametrize(
@@ -217,8 +217,7 @@ def test_the_voices_of_the_conversations_language_are_offered_and_none_from_a_fi
 
 
 def test_the_orb_speaks_while_a_voice_is_tried(window):
-    for event in READY:
-        window.on_event(event)
+    tell(window, *READY)
     for state, shown in ((api.PreviewState.SPEAKING, "Speaking"), (api.PreviewState.OVER, "Ready")):
         window.on_event(api.PreviewChanged("Anna", state))
         assert window.stage.phase.text() == shown
@@ -232,10 +231,9 @@ def test_no_step_scrolls(qtbot, theme, settings, code, size):
     qtbot.addWidget(window)
     window.resize(*size)
     window.show()
-    for event in (*READY, LIBRARY[0], api.VoicesChanged(("Anna", "Bruno", "Carla"), "Anna")):
-        window.on_event(event)
+    voices = api.VoicesChanged(("Anna", "Bruno", "Carla"), "Anna")
+    tell(window, *READY, LIBRARY[0], voices)
     for at in range(STEPS):
-        window.on_event(api.SettingChanged(api.SettingKey.FIRST_START, at))
-        QApplication.processEvents()
+        tell(window, api.SettingChanged(api.SettingKey.FIRST_START, at))
         area = window.first_start.steps[at].parentWidget().parentWidget().parentWidget()
         assert area.verticalScrollBar().maximum() == 0, at

@@ -17,16 +17,11 @@ from app.status.panel import last_turn_line
 from app.window import Window
 from engine import api
 from engine.api import Export
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier
-
-
-def tell(window, *events) -> None:
-    for event in events:
-        window.on_event(event)
-    QApplication.processEvents()
 
 
 def key(window, pressed: Qt.Key, modifiers=Qt.KeyboardModifier.NoModifier) -> None:

@@ -10,7 +10,7 @@ from app.conversation.transcript import ReplyWord, Span, Transcript, step, step_
 from app.window import Window
 from engine import api
 from engine.api import Failed, Part, Ready, SettingChanged, SleepChanged
-from tests.app.test_window import tell
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 REPLY = "It 😀 rains. Or not."
@@ -176,8 +176,7 @@ DEAF = Failed("device", "No microphone was found.", "", part=Part.MICROPHONE)
 
 @pytest.fixture
 def ready(window: Window) -> Window:
-    for event in (*READY, SettingChanged("audio.hands_free", True)):
-        window.on_event(event)
+    tell(window, *READY, SettingChanged("audio.hands_free", True))
     return window
 
 
@@ -197,8 +196,7 @@ def test_asleep_it_says_what_wakes_it_and_it_asks_again_once_it_hears_again(read
     assert ready.welcome.how.text().startswith("Say “hey rubato”")
     ready.on_event(SleepChanged(False, "hey rubato"))
     assert ready.welcome.how.text() == SPEAK
-    for event in (MUTED, DEAF, SettingChanged("audio.muted", False)):
-        ready.on_event(event)
+    tell(ready, MUTED, DEAF, SettingChanged("audio.muted", False))
     assert ready.welcome.how.text() != SPEAK
     ready.on_event(Ready(Part.MICROPHONE, "default"))
     assert ready.welcome.how.text() == SPEAK

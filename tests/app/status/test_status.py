@@ -12,7 +12,7 @@ from app.status.panel import PartRow, for_people
 from app.status.parts import Mood, PartRecord, Parts, PartState, mood
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
-from tests.app.test_window import tell
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, spoken_turn
 
 ALL = tuple(Ready(part, "it") for part in Part)
