@@ -78,14 +78,18 @@ def is_alive(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
-def test_ending_waits_for_nothing_and_a_new_start_waits_for_the_process_before(
-    qtbot, qapp, monkeypatch
-):
+@pytest.fixture
+def stubborn(qtbot, qapp, monkeypatch: pytest.MonkeyPatch) -> tuple[BackgroundJob, list[Any], int]:
+    """A job that runs, the documents it reports, and the process that only a kill ends."""
     monkeypatch.setattr(background_job, "_END_MS", 300)
     running, told = job(qapp, sys.executable, "-c", STUBBORN)
     with qtbot.waitSignal(running.reported, timeout=20_000) as said:
         running.start("stubborn")
-    (pid,) = (line["pid"] for line in said.args)
+    return running, told, said.args[0]["pid"]
+
+
+def test_ending_waits_for_nothing_and_a_new_start_waits_for_the_process_before(qtbot, stubborn):
+    running, told, pid = stubborn
     running.end()
     assert is_alive(pid)
     assert not running.is_under_way
@@ -98,23 +102,16 @@ def test_ending_waits_for_nothing_and_a_new_start_waits_for_the_process_before(
     assert not is_alive(pid)
 
 
-def test_a_process_whose_page_is_gone_ends(qtbot, qapp, monkeypatch):
-    monkeypatch.setattr(background_job, "_END_MS", 300)
-    running, told = job(qapp, sys.executable, "-c", STUBBORN)
-    with qtbot.waitSignal(running.reported, timeout=20_000) as said:
-        running.start("stubborn")
+def test_a_process_whose_page_is_gone_ends(qtbot, stubborn):
+    running, told, pid = stubborn
     running.deleteLater()
-    qtbot.waitUntil(lambda: not is_alive(said.args[0]["pid"]), timeout=20_000)
+    qtbot.waitUntil(lambda: not is_alive(pid), timeout=20_000)
     assert told == []
 
 
-def test_the_end_of_the_program_leaves_no_process(qtbot, qapp, monkeypatch):
-    monkeypatch.setattr(background_job, "_END_MS", 300)
-    running, _ = job(qapp, sys.executable, "-c", STUBBORN)
-    with qtbot.waitSignal(running.reported, timeout=20_000) as said:
-        running.start("stubborn")
+def test_the_end_of_the_program_leaves_no_process(stubborn):
     background_job.finish_all()
-    assert not is_alive(said.args[0]["pid"])
+    assert not is_alive(stubborn[2])
 
 
 ANSWERS = "import sys, json; print(json.dumps({'findings': []}))"

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from app import language
 from app.actions import act
@@ -13,8 +12,12 @@ from app.keys import Shortcut
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import LIBRARY, READY
 
+IS_OVER = pytest.mark.parametrize(
+    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
+)
 QUIET, LOUD = api.Levels(-60.0, -120.0), api.Levels(-20.0, -120.0)
 
 
@@ -77,9 +80,7 @@ def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(wi
     assert window.conversation.isVisible()
 
 
-@pytest.mark.parametrize(
-    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
-)
+@IS_OVER
 def test_begun_later_it_knows_what_was_told_before(window):
     assert window.first_start.steps == []
     window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Bruno"))
@@ -92,14 +93,7 @@ def test_begun_later_it_knows_what_was_told_before(window):
     assert editor.control.currentText() == "Headset"
 
 
-def test_a_voice_that_speaks_from_a_file_is_none_of_those_to_choose(window):
-    window.on_event(api.VoicesChanged(("Anna", "Bruno"), "me.wav"))
-    assert list(step(window, VoiceStep).voices) == ["Anna", "Bruno"]
-
-
-@pytest.mark.parametrize(
-    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
-)
+@IS_OVER
 def test_the_first_steps_once_more_leave_the_conversation_as_it_is(window, posted):
     window.on_event(api.Heard(1, "my secret", 1.0, "keyboard"))
     act(window, Shortcut.FIRST_START)
@@ -211,16 +205,19 @@ def test_the_chosen_voice_is_marked_and_its_button_stays(window, posted):
     assert anna.isChecked()
 
 
-def test_the_voices_of_the_conversations_language_are_offered_first_of_all(window):
-    voices = ("Anna", "Bruno", "Clara", "Dora", "Alex")
-    languages = ("en", "en", "en", "es", "es")
-    window.on_event(api.VoicesChanged(voices, "Dora", languages=languages))
-    assert list(step(window, VoiceStep).voices) == ["Dora", "Alex"]
+@pytest.mark.parametrize(
+    ("selected", "offered"), [("Dora", ["Dora", "Alex"]), ("me.wav", ["Anna", "Bruno", "Clara"])]
+)
+def test_the_voices_of_the_conversations_language_are_offered_and_none_from_a_file(
+    window, selected, offered
+):
+    voices, languages = ("Anna", "Bruno", "Clara", "Dora", "Alex"), ("en", "en", "en", "es", "es")
+    window.on_event(api.VoicesChanged(voices, selected, languages=languages))
+    assert list(step(window, VoiceStep).voices) == offered
 
 
 def test_the_orb_speaks_while_a_voice_is_tried(window):
-    for event in READY:
-        window.on_event(event)
+    tell(window, *READY)
     for state, shown in ((api.PreviewState.SPEAKING, "Speaking"), (api.PreviewState.OVER, "Ready")):
         window.on_event(api.PreviewChanged("Anna", state))
         assert window.stage.phase.text() == shown
@@ -234,10 +231,9 @@ def test_no_step_scrolls(qtbot, theme, settings, code, size):
     qtbot.addWidget(window)
     window.resize(*size)
     window.show()
-    for event in (*READY, LIBRARY[0], api.VoicesChanged(("Anna", "Bruno", "Carla"), "Anna")):
-        window.on_event(event)
+    voices = api.VoicesChanged(("Anna", "Bruno", "Carla"), "Anna")
+    tell(window, *READY, LIBRARY[0], voices)
     for at in range(STEPS):
-        window.on_event(api.SettingChanged(api.SettingKey.FIRST_START, at))
-        QApplication.processEvents()
+        tell(window, api.SettingChanged(api.SettingKey.FIRST_START, at))
         area = window.first_start.steps[at].parentWidget().parentWidget().parentWidget()
         assert area.verticalScrollBar().maximum() == 0, at

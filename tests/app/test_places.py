@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.bridge import Bridge
 from app.window import Window
 from engine import api
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, FakeEngine, measurements, speaking_turn, spoken_turn
 
 SIZES = [(480, 432), (480, 640), (792, 432), (952, 492), (900, 640), (1280, 800), (1600, 1000)]
@@ -69,8 +70,7 @@ def moved(window: Window) -> list[str]:
     assert first.keys() >= {"rate", "line", "stop", "talk"}
     faults = []
     for name, events in STATES.items():
-        for event in events:
-            window.on_event(event)
+        tell(window, *events)
         settle()
         now = held(window)
         faults += [f"{what} in {name}: {now[what]}" for what in first if now[what] != first[what]]
@@ -122,8 +122,7 @@ def test_on_a_small_screen_the_window_is_small_enough(window, name):
     settle()
     assert window.height() < window.screen().availableSize().height()
     for events in STATES.values():
-        for event in events:
-            window.on_event(event)
+        tell(window, *events)
     settle()
     for what, place in held(window).items():
         assert window.rect().contains(place), what
@@ -156,8 +155,7 @@ CASES: dict[str, Callable[[int], tuple[api.Event, ...]]] = {
 @pytest.mark.parametrize("size", [(480, 640), (1600, 1000)])
 def test_each_state_is_shown_as_soon_as_the_windows_thread_gets_to_it(qtbot, window, size):
     window.resize(*size)
-    for event in spoken_turn(1, "Go on", SENTENCE):
-        window.on_event(event)
+    tell(window, *spoken_turn(1, "Go on", SENTENCE))
     made: list[FakeEngine] = []
 
     def make(emit) -> FakeEngine:

@@ -17,16 +17,11 @@ from app.status.panel import last_turn_line
 from app.window import Window
 from engine import api
 from engine.api import Export
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier
-
-
-def tell(window, *events) -> None:
-    for event in events:
-        window.on_event(event)
-    QApplication.processEvents()
 
 
 def key(window, pressed: Qt.Key, modifiers=Qt.KeyboardModifier.NoModifier) -> None:
@@ -377,8 +372,7 @@ def test_in_a_short_window_the_list_of_conversations_takes_the_place_of_the_stag
 
 
 def test_a_question_is_edited_in_the_line_and_what_was_typed_before_returns(qtbot, window, posted):
-    for event in spoken_turn(1, "what time", "Ten."):
-        window.on_event(event)
+    tell(window, *spoken_turn(1, "what time", "Ten."))
     line = window.composer.line
     line.setText("a draft")
     qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
@@ -410,8 +404,7 @@ def test_a_typed_question_is_seen_where_the_conversations_lay_over_it(window):
 
 
 def test_what_was_edited_before_escape_comes_back_by_undo(qtbot, window):
-    for event in spoken_turn(1, "what time", "Ten."):
-        window.on_event(event)
+    tell(window, *spoken_turn(1, "what time", "Ten."))
     line = window.composer.line
     qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(line, " is it")

@@ -13,9 +13,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
@@ -38,18 +39,12 @@ WORD = "16.09"  # of the second answer
 
 
 class HistoryStory(Story):
-    def make_engine(self, settings: api.Settings, emit: Callable[[api.Event], None]) -> api.Engine:
-        def keep(event: api.Event) -> None:
-            self.events.append((time.monotonic(), event))
-            emit(event)
-
-        return api.Engine(
-            settings,
-            keep,
-            timers_path=self._folder / "timers.json",
-            history_path=self._folder / NAME,
-            factories=Devices().in_place_of(standard_factories()),
-        )
+    def parts(self) -> dict[str, Any]:
+        return {
+            "timers_path": self._folder / "timers.json",
+            "history_path": self._folder / NAME,
+            "factories": Devices().in_place_of(standard_factories()),
+        }
 
     def tell_facts(self, part: str) -> None:
         (self._folder / f"{part}.json").write_text(json.dumps(self.facts, default=str))

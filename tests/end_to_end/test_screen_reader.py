@@ -2,18 +2,13 @@
 reader does it.
 """
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from tests.end_to_end.program import own_environment
 from tests.end_to_end.test_beyond_the_window import Program
-from tests.help.machine import at_spi, private_bus
-from tests.help.machine.at_spi import Reader
-from tests.help.machine.virtual_desktop import missing_programs, virtual_desktop
+from tests.help.machine.at_spi import Reader, accessible_desktop
 
 pytestmark = pytest.mark.long
 
@@ -21,22 +16,9 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, Program]]:
     """A reader that listens, and then the program."""
-    assert not missing_programs(), missing_programs()
-    assert not at_spi.is_missing(), "the test needs at-spi2-core"
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubato-test")))
-        bus = stack.enter_context(private_bus.private_bus(folder))
-        desktop = stack.enter_context(virtual_desktop())
-        environment = {
-            **desktop.environment,
-            **own_environment(tmp_path_factory.mktemp("rubato")),
-            "DBUS_SESSION_BUS_ADDRESS": bus,
-            "XDG_RUNTIME_DIR": str(folder),
-            "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
-            "LC_ALL": "C.UTF-8",
-        }
-        reader = stack.enter_context(at_spi.at_spi(environment))
-        program = Program(environment)
+    own = own_environment(tmp_path_factory.mktemp("rubato"))
+    with accessible_desktop() as (reader, environment):
+        program = Program(environment | own | {"LC_ALL": "C.UTF-8"})
         yield reader, program
         program.kill()
 

@@ -64,7 +64,11 @@ class Story:
             self.events.append((time.monotonic(), event))
             emit(event)
 
-        return api.Engine(settings, keep, settings_path=self._folder / "settings.toml")
+        return api.Engine(settings, keep, **self.parts())
+
+    def parts(self) -> dict[str, Any]:
+        """The files and devices of the engine."""
+        return {"settings_path": self._folder / "settings.toml"}
 
     def go_on(self) -> None:
         """Called often by a timer: the next step once its condition holds."""

@@ -1,7 +1,6 @@
 """Models that are missing or half there, and servers that fail."""
 
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,12 +9,17 @@ from engine import api
 from engine.api import Part, Ready, Settings
 from engine.runtime.factories import standard_factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
-from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
+from tests.engine.llm.scripted_server import begin_events, event, fails, says
 from tests.faults.whole import Devices, Whole, whole
 
 
-def running(engine: Whole, part: Part) -> str:
-    return next(event.name for event in reversed(engine.of(Ready)) if event.part is part)
+def failure(engine: Whole, part: Part, *, instead: str) -> api.Failed:
+    """Return the one failure of a part, with a hint, in whose place another one works."""
+    (failed,) = engine.failed(part)
+    assert failed.hint
+    assert [event.name for event in engine.of(Ready) if event.part is part][-1] == instead
+    assert engine.works()
+    return failed
 
 
 @pytest.mark.slow
@@ -30,11 +34,7 @@ def test_without_the_whisper_model_sphinx_listens(there, tmp_path):
     factories = standard_factories()
     factories = replace(Devices().in_place_of(factories), recogniser=factories.recogniser)
     with whole(settings, factories=factories) as engine:
-        (failed,) = engine.failed(Part.RECOGNISER)
-        assert failed.message.endswith(".")
-        assert failed.hint
-        assert running(engine, Part.RECOGNISER) == "sphinx"
-        assert engine.works()
+        assert failure(engine, Part.RECOGNISER, instead="sphinx").message.endswith(".")
 
 
 @pytest.mark.parametrize("there", ["nothing", "half"])
@@ -45,11 +45,7 @@ def test_without_the_language_model_the_skills_answer(there, tmp_path):
         model.write_bytes(b"GGUF\x03\x00\x00\x00\x10\x00")
     settings = Settings(language_model=LanguageModelSettings(engine="llama", model=str(model)))
     with whole(settings) as engine:
-        (failed,) = engine.failed(Part.LANGUAGE_MODEL)
-        assert model.name in failed.message
-        assert failed.hint
-        assert running(engine, Part.LANGUAGE_MODEL) == "skills"
-        assert engine.works()
+        assert model.name in failure(engine, Part.LANGUAGE_MODEL, instead="skills").message
 
 
 @pytest.mark.slow
@@ -59,20 +55,10 @@ def test_without_its_files_the_neural_voice_leaves_speaking_to_the_formant_voice
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = Settings(speech=SpeechSettings(engine="voxtream2"))
     with whole(settings) as engine:
-        (failed,) = engine.failed(Part.SYNTHESISER)
-        assert failed.hint
-        assert running(engine, Part.SYNTHESISER) == "espeak"
-        assert engine.works()
+        failure(engine, Part.SYNTHESISER, instead="espeak")
 
 
 WHO, AND, WHEN = "Who wrote Hamlet?", "And Macbeth?", "And when?"  # no skill understands these
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    scripted = ScriptedServer()
-    yield scripted
-    scripted.stop()
 
 
 def served_at(address: str) -> api.Settings:

@@ -63,13 +63,6 @@ def notes() -> Iterator[CrashNotes]:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    scripted = ScriptedServer()
-    yield scripted
-    scripted.stop()
-
-
-@pytest.fixture
 def settings(server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setenv("PLANTED_KEY", KEY)

@@ -104,17 +104,22 @@ def home(*, can_clone: bool = True) -> Iterator[Home]:
         yield there
 
 
-def test_a_voice_is_heard_and_the_chosen_one_stays():
+@pytest.fixture
+def there(data: Path) -> Iterator[Home]:
     with home() as there:
-        there.post(api.PreviewVoice("bela", "one two"))
-        there.wait(lambda: OVER in there.states())
-        assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
-        assert there.model.spoke == ["Bela"]
-        assert there.of(api.VoicesChanged)[-1].selected == "Ada"
-        assert not there.of(api.TurnEnded)
-        assert there.entry("Ada").used == ""
-        assert there.works()
-        assert there.entry("Ada").used != ""  # the day is noted of a voice that answered
+        yield there
+
+
+def test_a_voice_is_heard_and_the_chosen_one_stays(there):
+    there.post(api.PreviewVoice("bela", "one two"))
+    there.wait(lambda: OVER in there.states())
+    assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
+    assert there.model.spoke == ["Bela"]
+    assert there.of(api.VoicesChanged)[-1].selected == "Ada"
+    assert not there.of(api.TurnEnded)
+    assert there.entry("Ada").used == ""
+    assert there.works()
+    assert there.entry("Ada").used != ""  # the day is noted of a voice that answered
 
 
 def test_voices_of_other_languages_introduce_themselves_and_leave_the_others_theirs(monkeypatch):
@@ -166,48 +171,45 @@ def test_a_mixture_is_heard_in_the_language_of_its_voices(monkeypatch):
         assert there.model.sessions[-1].words == api.preview_sentence("es").split()
 
 
-def test_a_preview_waits_for_the_reply_that_is_spoken():
-    with home() as there:
-        there.speak_on()
-        there.post(api.PreviewVoice("Bela"))
-        there.wait(lambda: OVER in there.states())
-        events = [
-            event.state if isinstance(event, api.PreviewChanged) else event.ending
-            for event in there.events
-            if isinstance(event, api.PreviewChanged | api.TurnEnded)
-        ]
-        assert events == [WAITING, api.Ending.COMPLETE, MAKING, SPEAKING, OVER]
-        assert there.model.spoke == ["Ada", "Bela"]
-        # The speaker lets its session go after it has said that the preview is over.
-        there.wait(lambda: all(session.closed for session in there.model.sessions))
+def test_a_preview_waits_for_the_reply_that_is_spoken(there):
+    there.speak_on()
+    there.post(api.PreviewVoice("Bela"))
+    there.wait(lambda: OVER in there.states())
+    events = [
+        event.state if isinstance(event, api.PreviewChanged) else event.ending
+        for event in there.events
+        if isinstance(event, api.PreviewChanged | api.TurnEnded)
+    ]
+    assert events == [WAITING, api.Ending.COMPLETE, MAKING, SPEAKING, OVER]
+    assert there.model.spoke == ["Ada", "Bela"]
+    # The speaker lets its session go after it has said that the preview is over.
+    there.wait(lambda: all(session.closed for session in there.model.sessions))
 
 
-def test_a_preview_gives_way_to_a_stop_another_preview_and_a_question():
-    with home() as there:
-        for stop in (api.StopPreview(), api.StopReply(by_escape=True)):
-            over = there.states().count(OVER)
-            there.hear("Bela")
-            there.post(stop)
-            there.wait(lambda over=over: there.states().count(OVER) == over + 1)
+def test_a_preview_gives_way_to_a_stop_another_preview_and_a_question(there):
+    for stop in (api.StopPreview(), api.StopReply(by_escape=True)):
+        over = there.states().count(OVER)
         there.hear("Bela")
-        there.post(api.PreviewVoice("Ada", "one"))
-        there.wait(lambda: there.states().count(OVER) == 4)
-        assert there.model.spoke == ["Bela", "Bela", "Bela", "Ada"]
-        there.hear("Bela")
-        assert there.works()
-        assert there.states()[-4:] == [WAITING, MAKING, SPEAKING, OVER]
-        assert there.states().count(OVER) == 5
+        there.post(stop)
+        there.wait(lambda over=over: there.states().count(OVER) == over + 1)
+    there.hear("Bela")
+    there.post(api.PreviewVoice("Ada", "one"))
+    there.wait(lambda: there.states().count(OVER) == 4)
+    assert there.model.spoke == ["Bela", "Bela", "Bela", "Ada"]
+    there.hear("Bela")
+    assert there.works()
+    assert there.states()[-4:] == [WAITING, MAKING, SPEAKING, OVER]
+    assert there.states().count(OVER) == 5
 
 
-def test_what_cannot_be_heard_is_said_and_nobody_else_speaks():
-    with home() as there:
-        for number, text in enumerate(("...", "x" * 1_001, ""), 1):
-            there.post(api.PreviewVoice("Ada" if text else "Nobody", text))
-            there.wait(lambda number=number: len(there.failed()) == number)
-        there.wait(lambda: OVER in there.states())
-        assert "no voice called 'Nobody'" in there.failed()[-1].message
-        assert there.model.spoke == []
-        assert there.works()
+def test_what_cannot_be_heard_is_said_and_nobody_else_speaks(there):
+    for number, text in enumerate(("...", "x" * 1_001, ""), 1):
+        there.post(api.PreviewVoice("Ada" if text else "Nobody", text))
+        there.wait(lambda number=number: len(there.failed()) == number)
+    there.wait(lambda: OVER in there.states())
+    assert "no voice called 'Nobody'" in there.failed()[-1].message
+    assert there.model.spoke == []
+    assert there.works()
 
 
 def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back():
@@ -233,32 +235,30 @@ def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back():
         assert again.listed().removed == ()
 
 
-def test_a_voice_brings_its_pace_along_and_stays_chosen_under_another_name():
-    with home() as there:
-        there.post(api.SetVoicePace("Bela", 3.0))
-        assert there.entry("Bela").pace == 3.0
-        there.post(api.PreviewVoice("Bela", "one two"))
-        there.wait(lambda: OVER in there.states())
-        assert set(there.model.sessions[-1].rates) == {3.0}
-        there.choose("Bela")
-        there.wait(lambda: there.setting("speech.rate") == 3.0)
-        there.choose("Grandma")  # which has none: the slider stays
-        assert there.setting("speech.rate") == 3.0
-        there.post(api.RenameVoice("Grandma", "Oma"))
-        there.becomes("Oma")
-        assert there.setting("speech.voice") == "Oma"
-        assert "Grandma" not in there.of(api.VoicesChanged)[-1].names
+def test_a_voice_brings_its_pace_along_and_stays_chosen_under_another_name(there):
+    there.post(api.SetVoicePace("Bela", 3.0))
+    assert there.entry("Bela").pace == 3.0
+    there.post(api.PreviewVoice("Bela", "one two"))
+    there.wait(lambda: OVER in there.states())
+    assert set(there.model.sessions[-1].rates) == {3.0}
+    there.choose("Bela")
+    there.wait(lambda: there.setting("speech.rate") == 3.0)
+    there.choose("Grandma")  # which has none: the slider stays
+    assert there.setting("speech.rate") == 3.0
+    there.post(api.RenameVoice("Grandma", "Oma"))
+    there.becomes("Oma")
+    assert there.setting("speech.voice") == "Oma"
+    assert "Grandma" not in there.of(api.VoicesChanged)[-1].names
 
 
-def test_a_rate_chosen_after_a_voice_stays():
-    with home() as there:
-        there.post(api.SetVoicePace("Bela", 3.0))
-        assert there.entry("Bela").pace == 3.0
-        there.post(api.ChangeSetting("speech.voice", "Bela"))
-        there.post(api.ChangeSetting("speech.rate", 5.5))
-        there.becomes("Bela")
-        assert there.entry("Bela").pace == 3.0  # all that comes of the choice has come
-        assert there.setting("speech.rate") == 5.5
+def test_a_rate_chosen_after_a_voice_stays(there):
+    there.post(api.SetVoicePace("Bela", 3.0))
+    assert there.entry("Bela").pace == 3.0
+    there.post(api.ChangeSetting("speech.voice", "Bela"))
+    there.post(api.ChangeSetting("speech.rate", 5.5))
+    there.becomes("Bela")
+    assert there.entry("Bela").pace == 3.0  # all that comes of the choice has come
+    assert there.setting("speech.rate") == 5.5
 
 
 def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data):
@@ -336,29 +336,27 @@ def test_a_clip_that_is_given_up_or_was_left_by_a_killed_program_leaves_nothing(
         assert there.works()
 
 
-def test_a_recorded_clip_ends_by_itself_in_time():
-    with home() as there:
-        there.post(api.RecordClip(on=True))
-        there.wait(lambda: there.of(api.ClipRecording))
-        there.devices.microphone.hear(np.zeros(31 * RATE, np.float32))
-        there.wait(lambda: there.of(api.ClipInspected))
-        assert there.of(api.ClipRecording)[-1].ended_by
-        assert not there.of(api.ClipInspected)[0].usable
-        assert "silent" in there.of(api.ClipInspected)[0].advice
+def test_a_recorded_clip_ends_by_itself_in_time(there):
+    there.post(api.RecordClip(on=True))
+    there.wait(lambda: there.of(api.ClipRecording))
+    there.devices.microphone.hear(np.zeros(31 * RATE, np.float32))
+    there.wait(lambda: there.of(api.ClipInspected))
+    assert there.of(api.ClipRecording)[-1].ended_by
+    assert not there.of(api.ClipInspected)[0].usable
+    assert "silent" in there.of(api.ClipInspected)[0].advice
 
 
-def test_a_voice_travels_and_a_stranger_is_refused(data, tmp_path):
-    with home() as there:
-        gift = tmp_path / "gift.voice.safetensors"
-        there.post(api.ExportVoice("Grandma", gift))
-        there.post(api.ImportVoice(gift, "Nana"))
-        assert {"Grandma", "Nana"} <= {entry.name for entry in there.listed().voices}
-        gift.write_bytes(gift.read_bytes()[:200])
-        there.post(api.ImportVoice(gift, "Other"))
-        there.wait(there.failed)
-        assert "cannot be used" in there.failed()[0].message
-        assert "Other" not in {entry.name for entry in there.listed().voices}
-        assert there.works()
+def test_a_voice_travels_and_a_stranger_is_refused(there, tmp_path):
+    gift = tmp_path / "gift.voice.safetensors"
+    there.post(api.ExportVoice("Grandma", gift))
+    there.post(api.ImportVoice(gift, "Nana"))
+    assert {"Grandma", "Nana"} <= {entry.name for entry in there.listed().voices}
+    gift.write_bytes(gift.read_bytes()[:200])
+    there.post(api.ImportVoice(gift, "Other"))
+    there.wait(there.failed)
+    assert "cannot be used" in there.failed()[0].message
+    assert "Other" not in {entry.name for entry in there.listed().voices}
+    assert there.works()
 
 
 def test_a_voice_is_made_again_from_its_recording(data):

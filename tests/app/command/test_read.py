@@ -51,16 +51,15 @@ def test_a_chapter_is_chosen_by_its_number_or_title(chapter, book, read):
     assert read == [ReadingOptions(start=1)]
 
 
-@pytest.mark.parametrize("chapter", ["3", "0", "Three", "-1"])
-def test_a_chapter_that_there_is_not_is_refused(chapter, book, read, capsys):
-    assert main(["read", str(book), f"--from={chapter}"]) == 1
-    assert "--chapters" in capsys.readouterr().err
-    assert read == []
-
-
-def test_an_end_without_a_file_is_refused(book, read, capsys):
-    assert main(["read", str(book), "--to", "1"]) == 1
-    assert "--output" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [*((f"--from={each}", "--chapters") for each in (3, 0, "Three", -1)), ("--to=1", "--output")],
+)
+def test_an_unknown_chapter_and_an_end_without_a_file_are_refused(
+    option, named, book, read, capsys
+):
+    assert main(["read", str(book), option]) == 1
+    assert named in capsys.readouterr().err
     assert read == []
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,8 +17,8 @@ from engine import api
 from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded, VoiceEntry
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
 from engine.models.choice import Removed
+from tests.app.look.test_look import ORDERS
 
-ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 HOSTILE = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\rover\ud800\u202etxt.exe\u2066 canary"
 FAILED = Failed("language-model", HOSTILE, HOSTILE)
 

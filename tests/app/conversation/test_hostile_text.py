@@ -4,7 +4,6 @@ The hostile text asks for an image in a colour that nothing else has: where a pi
 holds that colour, markup was obeyed and a file of the person's disk was loaded.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -20,10 +19,9 @@ from app.conversation.view import Conversation
 from app.keys import KeysCard
 from app.window import Window
 from engine import api
+from tests.app.look.test_look import ORDERS
 
 CANARY = QColor(255, 0, 254)
-# Escape sequences, what else is no text, and overrides of direction.
-ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 TERMINAL = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\r\ud800"
 BIDI = "\u202etxt.exe\u2066"
 

@@ -10,7 +10,7 @@ from app.conversation.transcript import ReplyWord, Span, Transcript, step, step_
 from app.window import Window
 from engine import api
 from engine.api import Failed, Part, Ready, SettingChanged, SleepChanged
-from tests.app.test_window import tell
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 REPLY = "It 😀 rains. Or not."
@@ -154,26 +154,17 @@ def test_where_there_was_no_room_they_find_their_places_once_there_is(window):
     assert view.tools.model_link.isVisibleTo(view)
 
 
-def test_they_touch_no_bubble_below(window):
-    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, "b", "Yes."))
-    view = window.conversation
-    view.tools.point_at(view.transcript.exchanges[0])
-    said = view.document().find("b").block()
-    top = bubbles.text_rect(said).top() - bubbles.PAD_Y
-    assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
-
-
 @pytest.mark.parametrize("resized", [False, True])
-def test_they_touch_no_announcement_below(window, resized):
-    """A timer's text follows a reply without a question between them."""
-    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, "", "Your tea is ready."))
+@pytest.mark.parametrize(("said", "below"), [("b", "b"), ("", "Your tea")])
+def test_they_touch_nothing_below(window, said, below, resized):
+    """Neither a question, nor the text of a timer, which follows without one."""
+    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, said, "Your tea is ready."))
     if resized:
         window.resize(window.width() - 40, window.height())
         tell(window)
     view = window.conversation
     view.tools.point_at(view.transcript.exchanges[0])
-    announced = view.document().find("Your tea").block()
-    top = bubbles.text_rect(announced).top() - bubbles.PAD_Y
+    top = bubbles.text_rect(view.document().find(below).block()).top() - bubbles.PAD_Y
     assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
 
 
@@ -185,8 +176,7 @@ DEAF = Failed("device", "No microphone was found.", "", part=Part.MICROPHONE)
 
 @pytest.fixture
 def ready(window: Window) -> Window:
-    for event in (*READY, SettingChanged("audio.hands_free", True)):
-        window.on_event(event)
+    tell(window, *READY, SettingChanged("audio.hands_free", True))
     return window
 
 
@@ -206,8 +196,7 @@ def test_asleep_it_says_what_wakes_it_and_it_asks_again_once_it_hears_again(read
     assert ready.welcome.how.text().startswith("Say “hey rubato”")
     ready.on_event(SleepChanged(False, "hey rubato"))
     assert ready.welcome.how.text() == SPEAK
-    for event in (MUTED, DEAF, SettingChanged("audio.muted", False)):
-        ready.on_event(event)
+    tell(ready, MUTED, DEAF, SettingChanged("audio.muted", False))
     assert ready.welcome.how.text() != SPEAK
     ready.on_event(Ready(Part.MICROPHONE, "default"))
     assert ready.welcome.how.text() == SPEAK

@@ -98,19 +98,19 @@ DOCUMENTS = (
 )
 
 
-def told(window: Window, *events: api.Event) -> None:
+def tell(window: Window, *events: api.Event) -> None:
     for event in events:
         window.on_event(event)
     QApplication.processEvents()
 
 
 def _settled(window: Window) -> None:
-    told(window, api.SettingChanged("window.first_start", 5))
+    tell(window, api.SettingChanged("window.first_start", 5))
 
 
 def _talk(window: Window) -> QWidget:
     _settled(window)
-    told(
+    tell(
         window,
         *TALK,
         api.PhaseChanged(4, api.Phase.SPEAKING),
@@ -128,22 +128,22 @@ def _edited(window: Window) -> QWidget:
 def _signs(window: Window) -> QWidget:
     """Faults, and the signs that it records and keeps nothing."""
     _talk(window)
-    told(window, *FAULTS)
-    told(window, api.ConversationOpened(None, private=True))
+    tell(window, *FAULTS)
+    tell(window, api.ConversationOpened(None, private=True))
     turn = spoken_turn(7, "And now?", "Nothing of this is kept.")
-    told(window, *turn)
+    tell(window, *turn)
     return window
 
 
 def _welcome(window: Window) -> QWidget:
     _settled(window)
-    told(window, *READY)
+    tell(window, *READY)
     return window
 
 
 def _clip(window: Window) -> QWidget:
     _talk(window)
-    told(window, CLIP)
+    tell(window, CLIP)
     window.side.voices.sheet.consent.agreed.setChecked(True)
     if window.header.details.isVisible():
         window.header.details.setChecked(True)
@@ -152,9 +152,9 @@ def _clip(window: Window) -> QWidget:
 
 def _history(window: Window) -> QWidget:
     _talk(window)
-    told(window, api.SettingChanged("history.keep", "forever"))
+    tell(window, api.SettingChanged("history.keep", "forever"))
     window.header.history.setChecked(True)
-    told(window, KEPT)
+    tell(window, KEPT)
     return window
 
 
@@ -174,7 +174,7 @@ def _history_removes(window: Window) -> QWidget:
 
 def _first_step(number: int) -> Open:
     def show(window: Window) -> QWidget:
-        told(window, *READY, LIBRARY[0], api.SettingChanged("window.first_start", number))
+        tell(window, *READY, LIBRARY[0], api.SettingChanged("window.first_start", number))
         return window
 
     return show
@@ -182,10 +182,10 @@ def _first_step(number: int) -> Open:
 
 def _settings(number: int) -> Open:
     def show(window: Window) -> QWidget:
-        told(window, *READY)
+        tell(window, *READY)
         dialog = window.open_settings(None)
         for index, key in enumerate(("language_model.engine", "recogniser.engine")):
-            told(window, api.SettingChanged(key, ("server", "whisper")[index]))
+            tell(window, api.SettingChanged(key, ("server", "whisper")[index]))
         dialog.tabs.setCurrentIndex(number)
         return dialog
 
@@ -193,9 +193,9 @@ def _settings(number: int) -> Open:
 
 
 def _voices(window: Window) -> QWidget:
-    told(window, *READY)
+    tell(window, *READY)
     page = window.side.voices.open_page()
-    told(window, VOICES)
+    tell(window, VOICES)
     page.record.click()
     return page
 
@@ -210,7 +210,7 @@ def _voices_mixed(window: Window) -> QWidget:
 
 def _comparison(window: Window) -> QWidget:
     """With a table as it grows; what it would start is not there."""
-    told(window, *READY)
+    tell(window, *READY)
     page = window.side.voices.open_page().comparison
     page.open_beside()
     for row in COMPARED:
@@ -220,23 +220,23 @@ def _comparison(window: Window) -> QWidget:
 
 
 def _models(window: Window) -> QWidget:
-    told(window, *READY)
+    tell(window, *READY)
     page = window.models.open()
-    told(window, *LIBRARY)
+    tell(window, *LIBRARY)
     return page
 
 
 def _documents(window: Window) -> QWidget:
-    told(window, *READY)
+    tell(window, *READY)
     page = window.reading.open()
-    told(window, api.DocumentsListed(DOCUMENTS))
+    tell(window, api.DocumentsListed(DOCUMENTS))
     return page
 
 
 def _reading(window: Window) -> QWidget:
     """An open document that is read aloud."""
-    told(window, *READY, OPENED, api.ChapterShown("key", 0, BOOK[0]))
-    told(window, api.ReadingChanged(aloud=True))
+    tell(window, *READY, OPENED, api.ChapterShown("key", 0, BOOK[0]))
+    tell(window, api.ReadingChanged(aloud=True))
     return window.reading.open()
 
 

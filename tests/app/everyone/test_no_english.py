@@ -60,12 +60,12 @@ def real_models(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
     machine, listed = Machine(16_000, 4), entries(Settings())
     library = ModelsListed(listed, recommendation(listed, machine), str(machine))
     monkeypatch.setattr(pages, "LIBRARY", (library, *pages.LIBRARY[1:]))
-    plain = pages.told
+    plain = pages.tell
 
-    def told(window: object, *events: Event) -> None:
+    def tell(window: object, *events: Event) -> None:
         plain(window, *map(language.translate_event, events))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pages, "told", told)
+    monkeypatch.setattr(pages, "tell", tell)
 
 
 @pytest.mark.usefixtures("real_models")

@@ -22,7 +22,7 @@ from app.stage.panel import RateTrace
 from app.voice.clip import ClipSheet
 from app.window import Window
 from engine import api
-from tests.app.everyone.pages import PAGES, seen, told, words_of
+from tests.app.everyone.pages import PAGES, seen, tell, words_of
 
 MOST = 150  # controls on a page
 MARKED = 80  # pixels that change; a caret is two by twenty or less
@@ -75,9 +75,9 @@ def test_a_page_is_reached_by_keys_told_in_full_and_stands_still_where_wanted(wi
     every_control_has_a_name_of_its_own_and_its_kind(root)
     what_is_in_a_control_is_its_value(root)
     no_text_and_no_picture_is_left_out(root)
-    told(window, api.SettingChanged("window.motion", "reduced"), *BUSY)
+    tell(window, api.SettingChanged("window.motion", "reduced"), *BUSY)
     for phase in api.Phase:
-        told(window, api.PhaseChanged(5, phase))
+        tell(window, api.PhaseChanged(5, phase))
         assert moving(root) == []
 
 
@@ -262,10 +262,10 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_faults_and_notices_are_said_once_and_the_voice_is_not_talked_over(window, said):
     """Words are heard already; a screen reader that said them too would be a second voice."""
-    told(window, api.Failed("device", "No microphone.", "Plug one in."), api.Notice("Timer set."))
+    tell(window, api.Failed("device", "No microphone.", "Plug one in."), api.Notice("Timer set."))
     assert said == ["No microphone. Plug one in.", "Timer set."]
     said.clear()
-    told(window, *(api.PhaseChanged(1, phase) for phase in api.Phase))
+    tell(window, *(api.PhaseChanged(1, phase) for phase in api.Phase))
     PAGES["talk"](window)
     assert said == ["Timer set for ten minutes."]
 
@@ -277,12 +277,12 @@ def test_a_rate_chosen_with_the_keys_is_said_in_words(window, said):
     slider.setValue(45)
     QtWidgets.QApplication.processEvents()
     assert said == ["4.5 syllables per second"]
-    told(window, api.RateMeasured(1, 4.5, 4.1))
+    tell(window, api.RateMeasured(1, 4.5, 4.1))
     assert len(said) == 1
 
 
 def test_what_the_assistant_does_is_in_the_name_of_its_line(window):
-    told(window, api.Ready(api.Part.MICROPHONE, "any"), api.PhaseChanged(1, api.Phase.LISTENING))
+    tell(window, api.Ready(api.Part.MICROPHONE, "any"), api.PhaseChanged(1, api.Phase.LISTENING))
     assert "Listening" in name_of(window.stage.phase)
     assert QAccessible.queryAccessibleInterface(window.stage.orb).text(QAccessible.Text.Description)
 
@@ -303,12 +303,12 @@ def moving(root: QtWidgets.QWidget) -> list[str]:
 @pytest.mark.parametrize("name", ["talk", "models"])
 def test_what_moves_would_be_noticed(window, name):
     root = PAGES[name](window)
-    told(window, *BUSY, api.PhaseChanged(5, api.Phase.SPEAKING))
+    tell(window, *BUSY, api.PhaseChanged(5, api.Phase.SPEAKING))
     assert moving(root)
 
 
 def test_the_system_can_ask_for_it_too_and_whoever_asks_gets_it(window):
-    told(window, api.PhaseChanged(1, api.Phase.SPEAKING))
+    tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
     for of_system, setting, is_still in (
         (False, "system", False),
         (True, "system", True),
@@ -317,6 +317,6 @@ def test_the_system_can_ask_for_it_too_and_whoever_asks_gets_it(window):
         (True, "reduced", True),
     ):
         window.motion.follow_system(of_system)
-        told(window, api.SettingChanged("window.motion", setting))
+        tell(window, api.SettingChanged("window.motion", setting))
         beat = window.stage.orb.findChild(QTimer)
         assert (window.motion.is_still, beat.isActive()) == (is_still, not is_still)

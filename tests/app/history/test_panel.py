@@ -19,6 +19,7 @@ from app.history.rows import details, period
 from app.window import Window
 from engine import api
 from engine.messages.words import Ending
+from tests.app.everyone.pages import tell
 
 FOUND = (
     api.KeptConversation(3, "Weather", 1e9, 1e9 + 60, 2),
@@ -33,8 +34,7 @@ def opened(window: Window, posted: list[api.Command]) -> Window:
     window.header.history.click()
     assert posted[-1] == api.ListConversations("")
     assert window.history.search.hasFocus()
-    window.on_event(api.ConversationsListed("", FOUND, False, 3))
-    QApplication.processEvents()
+    tell(window, api.ConversationsListed("", FOUND, False, 3))
     posted.clear()
     return window
 

@@ -4,7 +4,6 @@ import ast
 from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
-from string import Formatter
 
 import pytest
 
@@ -17,6 +16,7 @@ from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts.kokoro import voices as kokoro
 from installer.extraction import MAKERS, MARKS, literals, makers, parts
+from tests.app.language.test_catalogues import places
 
 ROOT = Path(__file__).parents[3]
 # What is said to the person beside faults: arguments by position and by name.
@@ -147,10 +147,6 @@ def test_one_that_cannot_be_translated_would_be_noticed(code, monkeypatch):
     call = next(node for node in ast.walk(module) if isinstance(node, ast.Call))
     assert [text for part in said(call) for text in unmarked(part, "x.py")] != []
     named.cache_clear()
-
-
-def places(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
 def mismatch(call: ast.Call, templates: list[str]) -> bool:

@@ -134,6 +134,7 @@ def test_the_bar_falls_to_nothing_within_a_second(qtbot, theme):
     assert fractions[-1] == 0.0
 
 
+# Escape sequences, other control characters, and overrides of direction.
 ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 ANY = st.text(st.characters(codec=None), max_size=60)
 

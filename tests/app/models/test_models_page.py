@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.look.label import WrappingLabel
 from app.models import ModelsPage
 from engine import api
+from tests.app.everyone.pages import tell
 from tests.app.test_window import drop
 from tests.help.fakes.engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
@@ -19,8 +20,7 @@ from tests.help.fakes.engine import HERE, LIBRARY, entry, lacking_turn, spoken_t
 @pytest.fixture
 def page(window, posted) -> ModelsPage:
     opened = window.models.open()
-    window.on_event(LISTED)
-    QApplication.processEvents()
+    tell(window, LISTED)
     return opened
 
 
@@ -135,9 +135,7 @@ def test_the_dead_end_is_a_door_to_the_page_and_a_reply_of_the_same_words_is_non
         (spoken_turn(1, "repeat after me", said), False),
         (lacking_turn(2, "who wrote Hamlet"), True),
     ):
-        for event in events:
-            window.on_event(event)
-        QApplication.processEvents()
+        tell(window, *events)
         assert model_link.isVisible() is has_door
     posted.clear()
     QTest.mouseClick(model_link, Qt.MouseButton.LeftButton)

@@ -16,9 +16,7 @@ INTERFACE = "org.mpris.MediaPlayer2.Player"
 
 
 @pytest.fixture
-def player(window, bus: Bus) -> MediaKeys:
-    handler = CommandHandler()
-    handler.serve(window)
+def player(window, bus: Bus, handler: CommandHandler) -> MediaKeys:
     return MediaKeys(bus, handler, QObject(window))
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.reading.page import ReadingPage
 from engine import api
+from tests.app.everyone.pages import tell
 from tests.app.test_window import drop
 from tests.help.fakes.reading import FakeDocument
 
@@ -26,9 +27,8 @@ ENTRY = api.ReadDocument(
 @pytest.fixture
 def page(window, posted) -> ReadingPage:
     """The page with the open document."""
-    window.on_event(OPENED)
-    window.on_event(api.ChapterShown("key", 0, BOOK.chapters[0]))
-    window.on_event(api.DocumentsListed((ENTRY,)))
+    tell(window, OPENED, api.ChapterShown("key", 0, BOOK.chapters[0]))
+    tell(window, api.DocumentsListed((ENTRY,)))
     opened = window.reading.open()
     QApplication.processEvents()
     posted.clear()

@@ -16,11 +16,21 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_is_turned_on_and_off():
+@pytest.mark.parametrize(
+    ("system", "folder", "line"),
+    [
+        ("linux", "autostart", "Exec=/opt/rubato --start-hidden\n"),
+        ("darwin", "Library/LaunchAgents", "<string>/opt/rubato</string>"),
+    ],
+)
+def test_it_is_turned_on_and_off(tmp_path, monkeypatch, system, folder, line):
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert not autostart.is_on()
     autostart.turn(True, ["/opt/rubato"])
     assert autostart.is_on()
-    assert "Exec=/opt/rubato --start-hidden\n" in autostart.path().read_text()
+    assert autostart.path().parent == tmp_path / folder
+    assert line in autostart.path().read_text()
     autostart.turn(False)
     autostart.turn(False)
     assert not autostart.is_on()
@@ -31,17 +41,6 @@ def test_a_desktop_that_turned_it_off_is_believed(line):
     autostart.turn(True, ["/opt/rubato"])
     text = autostart.path().read_text().replace("X-GNOME-Autostart-enabled=true", line)
     autostart.path().write_text(text)
-    assert not autostart.is_on()
-
-
-def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.platform", "darwin")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    autostart.turn(True, ["/Applications/Rubato"])
-    assert autostart.is_on()
-    assert autostart.path().parent == tmp_path / "Library" / "LaunchAgents"
-    assert "<string>/Applications/Rubato</string>" in autostart.path().read_text()
-    autostart.turn(False)
     assert not autostart.is_on()
 
 

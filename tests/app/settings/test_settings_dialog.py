@@ -25,6 +25,7 @@ from engine.settings import (
 )
 from engine.settings.page import page
 from engine.settings.rules import Help, LoadedBy, Shown
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY
 
 
@@ -176,8 +177,7 @@ def test_devices_that_appear_can_be_chosen_and_one_that_is_gone_is_still_shown(
     dialog, posted, window
 ):
     window.on_event(SettingChanged("audio.microphone", "Gone"))
-    for event in READY:
-        window.on_event(event)
+    tell(window, *READY)
     box = control(dialog, "audio.microphone", QtWidgets.QComboBox)
     assert box.currentData() == "Gone"
     index = box.findText("USB headset")

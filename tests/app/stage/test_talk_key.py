@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, SettingChanged, StopReply
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY
 
 PAIR = [PressTalk(), ReleaseTalk()]
@@ -91,8 +92,7 @@ def test_another_key_can_be_chosen_and_talks_while_typing_where_it_types_nothing
 def test_the_button_is_held_with_the_mouse_and_together_with_the_key_is_one_press(
     window, posted, qtbot
 ):
-    for event in READY:
-        window.on_event(event)
+    tell(window, *READY)
     button = window.composer.talk
     QTest.mousePress(button, Qt.MouseButton.LeftButton)
     assert (posted, button.words) == ([PressTalk()], "Release to send")

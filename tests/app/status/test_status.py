@@ -12,7 +12,7 @@ from app.status.panel import PartRow, for_people
 from app.status.parts import Mood, PartRecord, Parts, PartState, mood
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
-from tests.app.test_window import tell
+from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, spoken_turn
 
 ALL = tuple(Ready(part, "it") for part in Part)
@@ -25,7 +25,7 @@ def told(*events) -> Parts:
     return parts
 
 
-def broken(part: Part | None, turn: int | None = None) -> Failed:
+def fault(part: Part | None, turn: int | None = None) -> Failed:
     return Failed("fault", "It broke.", "Mend it.", turn, part)
 
 
@@ -36,13 +36,13 @@ def broken(part: Part | None, turn: int | None = None) -> Failed:
         (ALL[:-1], Mood.STARTING),
         (ALL, Mood.READY),
         ((*ALL, Loading(Part.LANGUAGE_MODEL, "Loading")), Mood.STARTING),
-        ((*ALL, broken(Part.MICROPHONE)), Mood.NO_MICROPHONE),
-        ((*ALL[1:], broken(Part.MICROPHONE)), Mood.NO_MICROPHONE),
-        ((broken(Part.MICROPHONE),), Mood.STARTING),
-        ((broken(Part.SYNTHESISER),), Mood.ATTENTION),
-        ((*ALL, broken(Part.MICROPHONE), broken(Part.LOUDSPEAKER)), Mood.ATTENTION),
-        ((*ALL, broken(None)), Mood.READY),
-        ((*ALL, broken(Part.MICROPHONE), ALL[0]), Mood.READY),
+        ((*ALL, fault(Part.MICROPHONE)), Mood.NO_MICROPHONE),
+        ((*ALL[1:], fault(Part.MICROPHONE)), Mood.NO_MICROPHONE),
+        ((fault(Part.MICROPHONE),), Mood.STARTING),
+        ((fault(Part.SYNTHESISER),), Mood.ATTENTION),
+        ((*ALL, fault(Part.MICROPHONE), fault(Part.LOUDSPEAKER)), Mood.ATTENTION),
+        ((*ALL, fault(None)), Mood.READY),
+        ((*ALL, fault(Part.MICROPHONE), ALL[0]), Mood.READY),
     ],
 )
 def test_at_rest_the_mood_is_that_of_the_parts(events, expected):
@@ -116,11 +116,6 @@ def banner(qtbot, theme: Theme) -> Banner:
     made = Banner(theme, None)
     qtbot.addWidget(made)
     return made
-
-
-def fault(part: Part | None, turn: int | None = None) -> Failed:
-    name = part.value if part else "engine"
-    return Failed("fault", f"The {name} failed.", "Do something.", turn, part)
 
 
 def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:

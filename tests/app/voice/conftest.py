@@ -1,6 +1,6 @@
 """The voice area, alone in a window."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtWidgets import QWidget
@@ -12,12 +12,24 @@ from engine.api import Command
 
 
 @pytest.fixture
-def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceArea]:
+def open_area(
+    qtbot: QtBot, theme: Theme, posted: list[Command]
+) -> Iterator[Callable[..., VoiceArea]]:
+    """Open the area; a command given to it is started in the place of `rubato`."""
     parent = QWidget()
     qtbot.addWidget(parent)
-    area = VoiceArea(posted.append, theme, parent)
     parent.resize(480, 640)
-    parent.show()
-    area.show()
-    yield area
+
+    def open_area(*command: str) -> VoiceArea:
+        area = VoiceArea(posted.append, theme, parent, command or None)
+        parent.show()
+        area.show()
+        return area
+
+    yield open_area
     parent.deleteLater()  # until then the parent keeps the area alive
+
+
+@pytest.fixture
+def area(open_area: Callable[..., VoiceArea]) -> VoiceArea:
+    return open_area()

@@ -4,15 +4,12 @@ the choice by ear. The command is a fake.
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QWidget
-from pytestqt.qtbot import QtBot
 
-from app.look.theme import Theme
 from app.voice.panel import VoiceArea
 from engine import api
 
@@ -39,7 +36,7 @@ print(json.dumps({"part": 0.421, "doing": "Learning the voice"}), file=sys.stder
 time.sleep(600)
 """
 ENDS = "print({!r})"
-Open = Callable[[str], VoiceArea]
+Open = Callable[..., VoiceArea]
 
 
 def listed(*entries: api.VoiceEntry) -> api.VoicesListed:
@@ -51,19 +48,15 @@ def ending(**document: object) -> str:
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, theme: Theme, posted: list[api.Command]) -> Iterator[Open]:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    parent.resize(480, 640)
+def opened(open_area: Callable[..., VoiceArea]) -> Open:
+    """The area with the voices, in which this script learns."""
 
-    def open_area(script: str) -> VoiceArea:
-        area = VoiceArea(posted.append, theme, parent, [sys.executable, "-c", script])
-        parent.show()
-        area.show()
+    def opened(script: str, *entries: api.VoiceEntry) -> VoiceArea:
+        area = open_area(sys.executable, "-c", script)
+        area.on_event(listed(*entries))
         return area
 
-    yield open_area
-    parent.deleteLater()
+    return opened
 
 
 def test_a_voice_that_is_to_be_learnt_is_learnt_with_its_words(opened, qtbot):
@@ -80,8 +73,7 @@ def test_a_voice_that_is_to_be_learnt_is_learnt_with_its_words(opened, qtbot):
 def test_its_progress_is_shown_in_the_area_and_in_its_row_and_it_can_be_cancelled(
     opened, qtbot, posted
 ):
-    area = opened(RUNS)
-    area.on_event(listed(WANTED))
+    area = opened(RUNS, WANTED)
     line, row = area.line, area.open_page().rows["Anna"]
     qtbot.waitUntil(lambda: "42 %" in line.said.text(), timeout=20_000)
     assert (line.isVisible(), row.learning.said.text()) == (True, "Anna is being learnt: 42 %")
@@ -98,8 +90,7 @@ def test_its_progress_is_shown_in_the_area_and_in_its_row_and_it_can_be_cancelle
 
 
 def test_a_voice_that_is_gone_or_has_another_recording_is_not_learnt_further(opened):
-    area = opened(RUNS)
-    area.on_event(listed(WANTED))
+    area = opened(RUNS, WANTED)
     area.on_event(listed(replace(WANTED, recording="other")))
     assert area.learning._lesson == ("other", "Good morning.")
     area.on_event(listed())
@@ -107,8 +98,7 @@ def test_a_voice_that_is_gone_or_has_another_recording_is_not_learnt_further(ope
 
 
 def test_a_voice_that_gets_another_name_is_learnt_on(opened, qtbot, posted):
-    area = opened(RUNS)
-    area.on_event(listed(WANTED))
+    area = opened(RUNS, WANTED)
     qtbot.waitUntil(lambda: "42 %" in area.line.said.text(), timeout=20_000)
     area.on_event(listed(replace(WANTED, name="Bert")))
     assert area.line.said.text() == "Bert is being learnt: 42 %"
@@ -119,8 +109,7 @@ def test_a_voice_that_gets_another_name_is_learnt_on(opened, qtbot, posted):
 
 def test_a_job_that_did_not_find_the_former_name_is_begun_with_the_new_one(opened, qtbot, posted):
     told = "json.dumps({'file': None, 'texts': sys.argv[-1:]})"
-    area = opened(f"import json, sys; print({told})")
-    area.on_event(listed(WANTED))
+    area = opened(f"import json, sys; print({told})", WANTED)
     area.on_event(listed(replace(WANTED, name="Bert")))
     qtbot.waitUntil(lambda: bool(area.learning.state_of("Bert")) and bool(posted), timeout=20_000)
     assert area.line.said.text() == "Bert stays a blend. Bert"
@@ -128,8 +117,7 @@ def test_a_job_that_did_not_find_the_former_name_is_begun_with_the_new_one(opene
 
 
 def test_a_refused_voice_stays_a_blend_and_says_why_until_that_is_read(opened, qtbot, posted):
-    area = opened(ending(file=None, texts=["Its words are understood less well."]))
-    area.on_event(listed(WANTED))
+    area = opened(ending(file=None, texts=["Its words are understood less well."]), WANTED)
     qtbot.waitUntil(lambda: "understood less well" in area.line.said.text(), timeout=20_000)
     assert posted == [api.LearnVoice("Anna", on=False), api.ListVoices()]
     area.line.act.click()
@@ -137,8 +125,7 @@ def test_a_refused_voice_stays_a_blend_and_says_why_until_that_is_read(opened, q
 
 
 def test_what_a_better_recording_would_have_is_said_beside_the_choice(opened, qtbot):
-    area = opened(ending(file=str(FIT), texts=["It is noisy."]))
-    area.on_event(listed(WANTED))
+    area = opened(ending(file=str(FIT), texts=["It is noisy."]), WANTED)
     qtbot.waitUntil(lambda: area.line.said.text() == "It is noisy.", timeout=20_000)
     area.on_event(listed(replace(WANTED, fit=FIT)))
     assert area.line.said.text() == "Anna has been learnt. Choose by ear. It is noisy."
@@ -146,8 +133,7 @@ def test_what_a_better_recording_would_have_is_said_beside_the_choice(opened, qt
 
 
 def test_what_breaks_off_is_not_given_up_and_not_begun_again_at_once(opened, qtbot, posted):
-    area = opened("raise SystemExit(3)")
-    area.on_event(listed(WANTED))
+    area = opened("raise SystemExit(3)", WANTED)
     qtbot.waitUntil(lambda: "broke off" in area.line.said.text(), timeout=20_000)
     assert posted == [api.ListVoices()]
     area.on_event(listed(WANTED))
@@ -155,8 +141,7 @@ def test_what_breaks_off_is_not_given_up_and_not_begun_again_at_once(opened, qtb
 
 
 def test_three_voices_are_heard_one_after_another_and_one_is_kept(opened, posted, qtbot):
-    area = opened(RUNS)
-    area.on_event(listed(LEARNT))
+    area = opened(RUNS, LEARNT)
     assert "Choose by ear" in area.line.said.text()
     area.line.act.click()
     assert area.page is not None
@@ -181,8 +166,7 @@ def test_three_voices_are_heard_one_after_another_and_one_is_kept(opened, posted
     [("Heart", False, "Heart"), ("Anna", False, "Anna"), (str(FIT), True, "Anna")],
 )
 def test_what_is_kept_speaks(opened, posted, kept, learnt, speaks):
-    area = opened(RUNS)
-    area.on_event(listed(LEARNT))
+    area = opened(RUNS, LEARNT)
     choice = area.open_page().rows["Anna"].choice
     posted.clear()
     choice.keep[kept].click()
@@ -198,8 +182,7 @@ def test_what_is_kept_speaks(opened, posted, kept, learnt, speaks):
 
 
 def test_a_row_says_which_of_three_kinds_a_voice_is(opened):
-    area = opened(RUNS)
-    area.on_event(listed(ANNA, replace(ANNA, name="Bert", learnt=True, can_learn=False)))
+    area = opened(RUNS, ANNA, replace(ANNA, name="Bert", learnt=True, can_learn=False))
     rows = area.open_page().rows
     assert "a stock voice" in rows["Heart"].facts.text()
     assert "a blend like your recording of 10.0 s" in rows["Anna"].facts.text()
@@ -209,8 +192,7 @@ def test_a_row_says_which_of_three_kinds_a_voice_is(opened):
 
 
 def test_voices_are_filtered_by_sex_and_accent(opened):
-    area = opened(RUNS)
-    area.on_event(listed(ANNA))
+    area = opened(RUNS, ANNA)
     page = area.open_page()
 
     def shown(sex: int, accent: int) -> list[str]:

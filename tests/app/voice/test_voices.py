@@ -7,22 +7,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from engine.api import (
-    AddVoice,
-    CancelClip,
-    ChangeSetting,
-    ClipInspected,
-    FetchModels,
-    LearnVoice,
-    PreviewVoice,
-    SettingKey,
-    StopReply,
-    VoicesChanged,
-)
+from engine import api
 
 
-def inspected(*, usable: bool = True) -> ClipInspected:
-    return ClipInspected(Path("/a/my_aunt.wav"), 6.0, -20.0, -60.0, usable, "Good.")
+def inspected(*, usable: bool = True) -> api.ClipInspected:
+    return api.ClipInspected(Path("/a/my_aunt.wav"), 6.0, -20.0, -60.0, usable, "Good.")
 
 
 @pytest.mark.parametrize("usable", [True, False])
@@ -45,9 +34,9 @@ def test_a_recording_is_kept_and_the_model_for_it_fetched_by_one_button(
     consent.agreed.setChecked(True)
     consent.adopt.click()
     assert posted == [
-        AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt"),
-        LearnVoice("my aunt"),
-        FetchModels(("kokoro",), use=True),
+        api.AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt"),
+        api.LearnVoice("my aunt"),
+        api.FetchModels(("kokoro",), use=True),
     ]
 
 
@@ -66,7 +55,7 @@ def test_nothing_is_sent_before_the_person_has_agreed_and_given_a_name(area, pos
     assert not consent.adopt.isEnabled()
     consent.name.setText("my aunt")
     qtbot.mouseClick(consent.adopt, Qt.MouseButton.LeftButton)
-    assert posted == [AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt")]
+    assert posted == [api.AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt")]
     assert not area.sheet.isVisible()
 
 
@@ -79,7 +68,7 @@ def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, p
     assert not consent.hear.isEnabled()
     consent.agreed.setChecked(True)
     consent.hear.click()
-    assert posted == [PreviewVoice(str(Path("/a/my_aunt.wav").absolute()))]
+    assert posted == [api.PreviewVoice(str(Path("/a/my_aunt.wav").absolute()))]
 
 
 def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
@@ -87,7 +76,7 @@ def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     area.add_file(Path("/a/my_aunt.wav"))
     assert sheet.isVisible()
     qtbot.mouseClick(sheet.cancel, Qt.MouseButton.LeftButton)
-    assert posted == [AddVoice(Path("/a/my_aunt.wav")), CancelClip()]
+    assert posted == [api.AddVoice(Path("/a/my_aunt.wav")), api.CancelClip()]
     assert not sheet.isVisible()
 
 
@@ -107,19 +96,19 @@ def test_tab_goes_round_in_the_sheet_and_escape_cancels_it_alone(window, posted,
     assert {sheet.consent.name, sheet.consent.agreed, sheet.cancel} <= seen
     qtbot.keyClick(sheet.focusWidget(), Qt.Key.Key_Escape)
     assert not sheet.isVisible()
-    assert CancelClip() in posted
-    assert not any(isinstance(each, StopReply) for each in posted)
+    assert api.CancelClip() in posted
+    assert not any(isinstance(each, api.StopReply) for each in posted)
     assert window.focusWidget() is window.composer.line
 
 
 def test_the_voices_of_the_conversations_language_are_shown_and_chosen(area, posted):
     names, languages = ("Heart", "Dora", "Emma", "Alex"), ("en", "es", "en", "es")
-    changed = VoicesChanged(names, "Dora", languages=languages)
+    changed = api.VoicesChanged(names, "Dora", languages=languages)
     area.on_event(changed)
     assert area.names.currentText() == "Dora"
     assert [area.names.itemText(at) for at in range(area.names.count())] == ["Dora", "Alex"]
     area.names.activated.emit(1)
-    assert posted == [ChangeSetting(SettingKey.VOICE, "Alex")]
+    assert posted == [api.ChangeSetting(api.SettingKey.VOICE, "Alex")]
     area.on_event(replace(changed, selected="Heart"))
     area.names.activated.emit(1)
-    assert posted[1:] == [ChangeSetting(SettingKey.VOICE, "Emma")]
+    assert posted[1:] == [api.ChangeSetting(api.SettingKey.VOICE, "Emma")]

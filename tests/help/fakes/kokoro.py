@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from engine.tts.kokoro.voices import (
-    ENGLISH_NAMES,
-    FILES,
-    NAMES,
-    model_file,
-    voices_folder,
-)
+from engine.tts.kokoro.voices import ENGLISH_NAMES, FILES, NAMES, model_file, voices_folder
 
 
 def write_kokoro(*, english_only: bool = False) -> None:

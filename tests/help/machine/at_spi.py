@@ -5,6 +5,7 @@ end with the context.
 """
 
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from jeepney import DBusAddress, HeaderFields, MatchRule, Properties, new_method
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from tests.help.machine.private_bus import private_bus
+from tests.help.machine.virtual_desktop import missing_programs, virtual_desktop
+
 # of the package at-spi2-core
 _LAUNCHERS = ("/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi-bus-launcher")
 _REGISTRY = "org.a11y.atspi.Registry"
@@ -23,10 +27,6 @@ _ROOT = "/org/a11y/atspi/accessible/root"
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
 _EVENTS = "org.a11y.atspi.Event.Object"
 PATIENCE_S = 60.0
-
-
-def is_missing() -> bool:
-    return not any(Path(each).exists() for each in _LAUNCHERS)
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,28 @@ class Reader:
         error = reply.header.fields.get(HeaderFields.error_name)
         assert error is None, f"{error}: {reply.body}"
         return reply.body[0] if reply.body else None
+
+
+@contextmanager
+def accessible_desktop() -> Iterator[tuple[Reader, dict[str, str]]]:
+    """Start a bus, a display and AT-SPI. Yield a reader, and the environment of programs that it
+    reads.
+    """
+    assert not missing_programs(), missing_programs()
+    assert any(Path(each).exists() for each in _LAUNCHERS), "the test needs at-spi2-core"
+    with (
+        tempfile.TemporaryDirectory(prefix="rubato-test") as folder,
+        private_bus(Path(folder)) as bus,
+        virtual_desktop() as desktop,
+    ):
+        environment = {
+            **desktop.environment,
+            "DBUS_SESSION_BUS_ADDRESS": bus,
+            "XDG_RUNTIME_DIR": folder,
+            "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+        }
+        with at_spi(environment) as reader:
+            yield reader, environment
 
 
 @contextmanager

@@ -11,14 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from installer.bootstrap import __main__ as bootstrapper
-from installer.bootstrap import (
-    desktop,
-    installation,
-    paths,
-    payload,
-    removing,
-    windows,
-)
+from installer.bootstrap import desktop, installation, paths, payload, removing, windows
 from installer.bootstrap.installation import Choice, install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload, Variant
