@@ -10,36 +10,7 @@ from tests.engine.text.test_phonemes import whole
 
 # Words that change their neighbours: Spanish n and b, Portuguese s and e before a vowel or a voiced
 # sound, French liaison and elision.
-SENTENCES = {
-    "es": (
-        "Un beso en Barcelona con pan y sin vino.",
-        "Los amigos dan las gracias a la dama y a los dos gatos.",
-        "¿Quién viene con Berta, o es que no viene?",
-        "Juan vio un gran barco blanco en Brasil.",
-        "El agua del río baja fría desde la sierra.",
-    ),
-    "it": (
-        "Gli amici dell'università sono andati all'arrivo.",
-        "Non posso, c'è un po' di pane per l'uomo.",
-        "Con Paolo e in bocca al lupo, un bambino sa già tutto.",
-        "L'estate è finita e ho freddo anch'io.",
-        "Perché la famiglia non mangia gli gnocchi di zia?",
-    ),
-    "pt-br": (
-        "As amigas estão aqui e os homens também.",
-        "Vinte e um olhos azuis, de noite e de dia.",
-        "Os dados mostram que as águas são boas.",
-        "Minha mãe e meus avós vão à praia hoje.",
-        "Você tem uns dois ou três livros antigos?",
-    ),
-    "fr-fr": (
-        "Les amis que vous avez ont un grand enfant.",
-        "C'est un homme, et il est allé en Italie.",
-        "Nous avons dix euros, six heures et deux ans.",
-        "Les héros de mes histoires n'ont aucun ami.",
-        "Tout à coup, ils ont ouvert les autres yeux.",
-    ),
-}
+SENTENCES = CASES["sentences_elsewhere"]
 
 
 @cache
