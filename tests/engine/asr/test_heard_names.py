@@ -2,6 +2,7 @@ import pytest
 
 from engine.asr.heard_names import HeardNames, NameCorrection, hotwords
 from engine.text.names import Name
+from tests.engine.asr.conftest import CASES
 
 NAMES = (
     Name("Siobhan", "shi-VAWN"),
@@ -19,34 +20,12 @@ def heard() -> HeardNames:
     return HeardNames(NAMES, "en")
 
 
-@pytest.mark.parametrize(
-    ("text", "right"),
-    [
-        ("I met Shivon yesterday.", "I met Siobhan yesterday."),
-        ("Shavonn's car", "Siobhan's car"),
-        ("Is it Neeve?", "Is it Niamh?"),
-        ("Tell Wakeen, please", "Tell Joaquin, please"),
-        ("ask Vorzhak now", "ask Dvorak now"),
-        ("We saw Sochil Ramirez there", "We saw Xochitl Ramirez there"),
-    ],
-)
+@pytest.mark.parametrize(("text", "right"), CASES["sounds_like_a_name"])
 def test_a_word_that_sounds_like_a_name_is_written_as_the_name(heard, text, right):
     assert heard.corrected(text) == right
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Did they win the game?",  # Nguyen
-        "Win or lose, I owe you one.",
-        "I see even more.",
-        "What do I owe you?",
-        "Siobhan and Niamh",
-        "she von, and then",
-        "Even Eve knew it.",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["ordinary_words"])
 def test_ordinary_words_and_right_names_stay(heard, text):
     assert heard.corrected(text) == text
 

@@ -95,23 +95,15 @@ async def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
             assert answer.status_code == 413
 
 
-async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
-    async with serving(Limits(body_s=0.05)) as served:
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
-        writer.write(head.encode())
-        assert b" 408 " in await reader.readline()
-        writer.close()
-
-
-async def test_a_body_that_trickles_in_is_not_waited_for() -> None:
+@pytest.mark.parametrize("trickle", [b"", b" "], ids=["does not arrive", "trickles in"])
+async def test_a_body_that_is_late_is_not_waited_for(trickle: bytes) -> None:
     async with serving(Limits(body_s=0.2)) as served:
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n"
+        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{"
         writer.write(head.encode())
         answer = asyncio.ensure_future(reader.readline())
         while not answer.done():
-            writer.write(b" ")
+            writer.write(trickle)
             await asyncio.sleep(0.01)
         assert b" 408 " in await answer
         writer.close()

@@ -15,14 +15,6 @@ from engine.text.speakable import Speakable
 from engine.text.syllables import count
 from tests.engine.text.cases import CASES, phoned
 
-SENTENCES = [
-    "The apple of the world is on the table.",
-    "Speech begins at the first word, not at the end of the sentence.",
-    "It was a cold night in the old house by the sea.",
-    "What do you want to do about it?",
-    "We live in a house that was built for the two of us.",
-]
-
 
 @pytest.fixture(scope="module")
 def espeak() -> Espeak:
@@ -34,7 +26,7 @@ def whole(espeak: Espeak, text: str) -> list[str]:
     return [phone for clause in clauses for group in espeak.groups(clause) for phone in group]
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("sentence", CASES["sentences"])
 def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak, sentence):
     found = [phone for word in phoned(sentence.split(), espeak) for phone in word.phones]
     expected = whole(espeak, sentence)

@@ -238,21 +238,7 @@ def test_places_are_those_of_the_markdown(text, spoken):
         assert [(word.text, text[word.start : word.end]) for word in words] == spoken
 
 
-@pytest.mark.parametrize(
-    ("text", "pauses"),
-    [
-        ('Hello <break time="1s"/> there.', {"there": 1.0}),
-        ('<break time="750ms"/> Hello there.', {"Hello": 0.75}),
-        ('Hello<break time="1s"/>there <break/> now.', {"there": 1.0, "now": 0.5}),
-        ('So <break time="9s"/> <break time="1s"/> it is.', {"it": 5.0}),
-        ('It is <break time="1s"/><break time=".5s"/>so.', {"so": 1.5}),
-        ("[pause:1.5s] Go {pause} on [long pause] now", {"Go": 1.5, "on": 0.5, "now": 1.0}),
-        ("Go [pause for 2 seconds] on\n\n[3 second pause]\n\nnow", {"on": 2.0, "now": 3.0}),
-        ('It is 5 <break strength="strong"/> or <break strength="none"/> so.', {"or": 0.8}),
-        ('One <break time="0.05s"/> or `<break time="1s"/>` two', {}),
-        ('One two.<break time="3s"/>', {}),
-    ],
-)
+@pytest.mark.parametrize(("text", "pauses"), CASES["pauses"])
 def test_a_pause_stands_in_front_of_the_next_word_and_has_an_end(text, pauses):
     for deltas in ([text], text, re.findall(r"\S+\s*", text)):
         words = read(*deltas)

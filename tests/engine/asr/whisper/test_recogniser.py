@@ -19,7 +19,7 @@ from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
 from engine.text.names import Name
-from tests.engine.asr.conftest import SENTENCE, pushed
+from tests.engine.asr.conftest import CASES, SENTENCE, pushed
 
 
 @pytest.fixture(scope="module")
@@ -326,19 +326,7 @@ def test_confidence_grows_with_the_probability_and_falls_with_silence_and_what_w
     assert beside == pytest.approx(confidence(Said()) / 2)
 
 
-@pytest.mark.parametrize(
-    ("pieces", "text"),
-    [
-        (["You have seen it.", "Leave the rest."], "You have seen it leave the rest."),
-        (["You have seen it...", "...leave the rest."], "You have seen it leave the rest."),
-        (["So I", "Then went."], "So I Then went."),  # no stop: a name may follow
-        (["That is what.", "I said."], "That is what I said."),
-        (["It was made by.", "NASA."], "It was made by NASA."),
-        (["Then came Dr.", "Smith."], "Then came Dr. Smith."),
-        (["Is it late?", "Yes."], "Is it late? Yes."),
-        (["You have seen.", "", "Leave."], "You have seen leave."),
-    ],
-)
+@pytest.mark.parametrize(("pieces", "text"), CASES["cut_sentences"])
 def test_a_sentence_that_was_cut_is_one_again(pieces, text):
     cut = [Belief(piece, 1.0, goes_on=True) for piece in pieces]
     assert join(cut).text == text

@@ -22,6 +22,7 @@ from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, Origin, Presence, UseModel
 from engine.resources import resource
+from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import NOW
 
 FOLDER = Path(__file__).with_name("first_hour")
@@ -246,16 +247,7 @@ def test_a_casual_yes_deletes_what_was_asked_about_only(said):
     assert deletes not in conversation(f"delete this conversation || {BRIGHT} || {said}", MANY)[2]
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("use Dana's voice", "I have no voice called Dana."),
-        ("use Hanna's voice", "I have no voice called Hanna."),
-        ("use Klara's voice", "All right, this is Clara."),
-        ("use Isabela's voice", "All right, this is Isabella."),
-        ("set the voice to hart", "All right, this is Heart."),
-    ],
-)
+@pytest.mark.parametrize(("said", "answer"), CASES["nearly_names_of_voices"])
 def test_a_name_that_is_nearly_a_voices_is_it_only_without_doubt(said, answer):
     assert conversation(said, MANY)[1][0].startswith(answer)
 
@@ -374,17 +366,7 @@ def test_the_program_ends_at_once_only_by_a_typed_word():
     assert quits in conversation("quit the program || yes", confidence=0.9)[2]
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("a British woman's voice please", "All right, this is Emma."),
-        ("use a young American man's voice", "All right, this is Daniel."),
-        ("use a warm voice", "That is how I sound already, as Bella."),
-        ("use a Scottish accent", "I have no Scottish voice. There is: American woman, British "
-         "man, British woman and American man."),
-        ("do you have a deep voice", "Yes: George. Say: use George's voice."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "answer"), CASES["described_voices"])
 def test_a_voice_is_chosen_by_how_it_is_described(said, answer):
     assert conversation(said)[1] == [answer]
 
@@ -427,19 +409,7 @@ def test_without_a_window_no_answer_opens_or_names_anything_in_it(every):
         assert not NAMED_IN_WINDOW.search(answers[-1]), said
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("stop listening", "That is done in the window."),  # nothing would open it again
-        ("hands-free off", "That is done in the window."),
-        ("what are your settings", "I speak as Bella, at 4 syllables per second, at 50 percent"
-         " volume. I'm listening: just speak. Conversations are not kept."),
-        ("fetch a language model || yes", "I'm fetching it, and use it as soon as it is here."),
-        ("read example.org", "I can't open web pages."),
-        ("what voices do you have || can you clone my voice", "Yes. Ten to thirty seconds of one"
-         " person, without music, are enough; it stays on this computer."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "answer"), CASES["without_a_window"])
 def test_without_a_window_the_answer_fits(said, answer):
     _, answers, deltas = conversation(said, replace(HERE, has_window=False))
     assert answers[-1] == answer

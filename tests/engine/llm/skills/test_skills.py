@@ -134,17 +134,7 @@ def test_what_was_heard_badly_and_not_understood_is_asked_again(skills, said, co
     assert text(skills, said, confidence=confidence).startswith(answer)
 
 
-@pytest.mark.parametrize(
-    ("said", "asked", "is_left"),
-    [
-        ("Uh-huh.", "Shall I go on?", True),
-        ("mm-hm", "Shall I go on?", True),
-        ("uh uh", "Shall I go on?", True),
-        ("Hmm.", "Shall I go on?", False),
-        ("Um...", "Shall I go on?", False),
-        ("Uh-huh.", "The Nile is long.", False),
-    ],
-)
+@pytest.mark.parametrize(("said", "asked", "is_left"), CASES["hums"])
 def test_a_hum_is_answered_only_where_it_may_mean_yes_and_a_model_is_there(
     skills, said, asked, is_left
 ):

@@ -157,18 +157,7 @@ def test_given_words_are_found_and_nothing_else_is_taken_for_them(said, words):
     assert (found.text.strip(" .?") if found else "") == words.strip(" .?")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "the cat sat in the hat",
-        "into the wild, with or without you",
-        "That is it, but like this.",
-        "Um, like, you know, 3.5 + 4!",
-        '"Hello," she said, "come in."',
-        "say it again",
-        "thanks",
-    ],
-)
+@pytest.mark.parametrize("words", CASES["repeated_words"])
 @pytest.mark.parametrize("request_", ["repeat after me:", "Say this:", "please read this aloud:"])
 def test_words_behind_a_mark_come_back_as_they_are(request_, words):
     assert asked(f"{request_} {words}").text.strip('"') == words.strip('"')

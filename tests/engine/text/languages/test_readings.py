@@ -17,6 +17,7 @@ from engine.text.paced import PacedText
 from engine.text.pacing import CODE, FIGURE, NAME
 from engine.text.word import Word
 from tests.engine.text import test_speakable
+from tests.engine.text.cases import CASES
 from tests.engine.text.test_speakable import MARKDOWNISH, pieces
 
 LANGUAGES = [code for code in SPOKEN if code != ENGLISH]
@@ -95,22 +96,7 @@ def test_no_english_word_comes_from_a_rule(language):
         assert not {word for word in words & _ENGLISH if word not in written}, text
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "spoken"),
-    [
-        ("es", "```python\nx = 1\n```\nListo 🎉.", "bloque de código. Listo."),
-        ("it", "Vedi **[qui](https://x.it)** adesso.", "Vedi qui adesso."),
-        ("pt", "# Título\n- um\n- dois", "Título. um, dois."),
-        ("fr", "| Nom | Âge |\n|---|---|\n| Léa | 21 |", "Nom, Âge. Léa, vingt et un."),
-        ("es", "Sea $x^2 + \\frac{1}{2} = \\alpha$ ahora.",
-         "Sea x al cuadrado más uno sobre dos igual a alfa ahora."),
-        ("fr", "Soit \\(\\sqrt{x} \\leq 3,5\\).",
-         "Soit racine carrée de x inférieur ou égal à trois virgule cinq."),
-        ("es", "[laughs] ¡Vale! <break time=\"1s\"/> Sigo.", "Vale! Sigo."),
-        ("es", "Es 你好 en chino.", "Es en chino."),
-        ("it", "Di @casa½ e di #½No.", "Di chiocciola casa e di hashtag No."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("language", "text", "spoken"), CASES["markdown_elsewhere"])
 def test_markdown_formulas_and_tags_are_common(language, text, spoken):
     assert said(language, text) == spoken
 

@@ -128,47 +128,7 @@ def test_a_word_of_several_senses_waits_for_the_next_one_also_as_the_first(ameri
     assert found[1].tokens[0] == "[[l'Ed]]"
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "phones"),
-    [
-        ("Nike's new shoes", 0, "nˈaɪkiz"),
-        ("the Descartes’ dog", 1, "deɪkˈɑːɹt"),
-        ("two gnocchis", 1, "njˈɑːkiz"),
-        ("Porsche's", 0, "pˈɔːɹʃəz"),
-        ("a Tucson-based firm", 1, "tˈuːsɑːnbˈeɪst"),
-        ("NIKE", 0, "nˈaɪki"),
-        ("'Tis the season", 0, "tˈɪz"),
-        ("Nguyễn", 0, "wˈɪn"),
-        ("in La Jolla", 2, "hˈɔɪə"),
-        ("Des Moines's mayor", 1, "mˈɔɪnz"),
-        ("He was too close to close the door.", 5, "klˈoʊz"),
-        ("It is close to use.", 4, "jˈuːs"),
-        ("A bass swam by.", 1, "bˈæs"),
-        ("He plays bass in a band.", 2, "bˈeɪs"),
-        ("He bows to the queen.", 1, "bˈaʊz"),
-        ("They sing of the winds through the pass.", 4, "wˈɪndz"),
-        ("We hate last minute changes.", 3, "mˈɪnɪt"),
-        ("Did the young man read to you?", 4, "ɹˈiːd"),
-        ("Those who read know.", 2, "ɹˈiːd"),
-        ("Goethe read Descartes.", 1, "ɹˈɛd"),
-        ("It is an easy read for children.", 4, "ɹˈiːd"),
-        ("Go read books.", 1, "ɹˈiːd"),
-        ("They went to separate the dogs.", 3, "sˈɛpɚɹˌeɪt"),
-        ("We teach Reading, Writing and Maths.", 2, "ɹˈiːdɪŋ"),
-        ("My hobbies are Reading, Cooking and Chess.", 3, "ɹˈiːdɪŋ"),
-        ("I love Reading, England.", 2, "ɹˈɛdɪŋ"),
-        ("Reading, England, is a large town.", 0, "ɹˈɛdɪŋ"),
-        ("Reading, Berkshire, lies on the Thames.", 0, "ɹˈɛdɪŋ"),
-        ("Reading, however, is hard.", 0, "ɹˈiːdɪŋ"),
-        ("They sell bass and trout.", 2, "bˈæs"),
-        ("We stock bass, cod and trout.", 2, "bˈæs"),
-        ("He plays bass and drums.", 2, "bˈeɪs"),
-        ("He has a tear in his hamstring.", 3, "tˈɛɹ"),
-        ("She had a tear in her left eye.", 3, "tˈɪɹ"),
-        ("There were tears in the old sail.", 2, "tˈɛɹz"),
-        ("There were tears in both of his eyes.", 2, "tˈɪɹz"),
-    ],
-)
+@pytest.mark.parametrize(("text", "place", "phones"), CASES["words_in_context"])
 def test_names_endings_and_the_words_beside_a_homograph_decide(american, text, place, phones):
     assert said(american, text, place) == phones
 
@@ -204,18 +164,7 @@ def test_the_data_is_sorted_as_it_is_searched():
     assert all(line.count("\t") == 2 for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("text", "before", "waits_for"),
-    [
-        ("We sell bass and tuna", 2, 2),
-        ("We play bass and sing a lot", 2, 3),
-        ("We play bass. Then", 2, 0),
-        ("He had a tear in his eye", 3, 3),
-        ("He had a tear for him", 3, 1),
-        ("Reading, England, is", 0, 1),
-        ("Cooking, England, is", 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "before", "waits_for"), CASES["waits_of_homographs"])
 def test_a_homograph_waits_until_its_rule_is_decided(american, text, before, waits_for):
     phonemizer, phrasing, words = WordPhonemizer(american), Phrasing(), text.split()
     given, taken = 0, 0

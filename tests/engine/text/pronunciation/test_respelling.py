@@ -12,26 +12,10 @@ from engine.text.pronunciation.respelling import (
     split_phones,
     with_ending,
 )
+from tests.engine.text.cases import CASES
 
 
-@pytest.mark.parametrize(
-    ("said", "phones"),
-    [
-        ("roo-BAH-toh", "ɹuːbˈɑːtoʊ"),
-        ("shi-VAWN", "ʃivˈɔːn"),
-        ("shiVAWN", "ʃivˈɔːn"),
-        ("EE-fuh", "ˈiːfə"),
-        ("her-MY-uh-nee", "hɚmˈaɪəni"),
-        ("KATE-lin", "kˈeɪtlɪn"),
-        ("SEE-kwl", "sˈiːkwəl"),
-        ("nee-nee", "nˈiːni"),
-        ("sha-kah-lah", "ʃɑːkˈɑːlɑː"),
-        ("/ˈsɪərʃə/", "sˈɪərʃə"),
-        ("/niːv/", "nˈiːv"),
-        ("/ʁy.baˈto/", "ʁybatˈo"),
-        ("/g'ud:/", "ɡˈudː"),
-    ],
-)
+@pytest.mark.parametrize(("said", "phones"), CASES["respellings"])
 def test_a_respelling_and_phones_are_read(said, phones):
     (word,) = said_words(said)
     assert "".join(split_phones(word)[1]) == phones

@@ -26,6 +26,7 @@ from engine.messages.timers import CancelTimers, TimerKind
 from engine.resources import table
 from engine.text.barge_in_words import halts, lets_go_on, nods
 from engine.text.language_choice import language_of
+from tests.engine.llm.cases import CASES
 
 OTHERS = [code for code in SPOKEN if code != ENGLISH]
 EXAMPLES = [
@@ -153,51 +154,13 @@ def test_several_timers_are_told_apart() -> None:
     assert command("tutti e due", "it") is None
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "seconds"),
-    [
-        ("es", "Pon un temporizador de media hora", 1800),
-        ("es", "Avísame dentro de hora y media", 5400),
-        ("es", "Temporizador de treinta y un minutos", 1860),
-        ("es", "temporizador de una hora y veintiún minutos", 4860),
-        ("it", "Metti un timer di mezz'ora", 1800),
-        ("it", "Timer di tre quarti d'ora", 2700),
-        ("it", "timer di ventun minuti", 1260),
-        ("pt", "Coloca um timer de uma hora e meia", 5400),
-        ("pt", "timer de meia hora", 1800),
-        ("pt", "timer de dois minutos e meio", 150),
-        ("fr", "Mets un minuteur d'une demi-heure", 1800),
-        ("fr", "Minuteur d'un quart d'heure", 900),
-        ("fr", "minuteur de quatre-vingt-dix secondes", 90),
-        ("fr", "minuteur de 1 h 30", 5400),
-        ("fr", "Mets une alarme pour dix minutes", 600),
-        ("fr", "Mets une alarme dans une heure", 3600),
-        ("pt", "Coloca um alarme para dez minutos", 600),
-        ("it", "Metti una sveglia tra dieci minuti", 600),
-    ],
-)
+@pytest.mark.parametrize(("code", "text", "seconds"), CASES["durations_elsewhere"])
 def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
     (timer,) = (delta for delta in reply(text, code) if isinstance(delta, StartTimer))
     assert timer.seconds == seconds
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "said"),
-    [
-        ("es", "Despiértame a las siete y media", "Alarma a las 19:30."),
-        ("es", "Pon una alarma para la una menos cuarto", "Alarma a las 0:45."),
-        ("it", "Svegliami domani alle sette", "Sveglia alle 7:00."),
-        ("it", "Metti la sveglia alle sei e un quarto di mattina", "Sveglia alle 6:15."),
-        ("it", "Metti la sveglia alle ore 7", "Sveglia alle 19:00."),
-        ("pt", "Me acorda às 6 da manhã", "Alarme às 6:00."),
-        ("pt", "Coloca um alarme para quinze para as oito", "Alarme às 19:45."),
-        ("fr", "Réveille-moi à sept heures et quart", "Réveil à 19:15."),
-        ("fr", "Mets une alarme pour minuit", "Réveil à 0:00."),
-        ("fr", "Mets une alarme à 6h30", "Réveil à 18:30."),
-        ("fr", "Mets une alarme pour sept heures et quart", "Réveil à 19:15."),
-        ("pt", "Coloca um alarme para 7 horas", "Alarme às 19:00."),
-    ],
-)
+@pytest.mark.parametrize(("code", "text", "said"), CASES["alarms_elsewhere"])
 def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> None:
     """It is 14:05."""
     deltas = reply(text, code)
@@ -207,28 +170,12 @@ def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> N
     assert spoken(deltas) == said
 
 
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("es", "Despiértame a las 25"),
-        ("it", "Svegliami alle 7 e 75"),
-        ("pt", "Me acorda às 7 e 60"),
-        ("fr", "Réveille-moi à 25h"),
-    ],
-)
+@pytest.mark.parametrize(("code", "text"), CASES["no_times_elsewhere"])
 def test_a_time_that_no_day_has_sets_no_alarm(code: str, text: str) -> None:
     assert not any(isinstance(each, StartTimer) for each in reply(text, code))
 
 
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("es", "Diez minutos más"),
-        ("fr", "Dix minutes de plus"),
-        ("it", "Altri dieci minuti"),
-        ("pt", "Mais dez minutos"),
-    ],
-)
+@pytest.mark.parametrize(("code", "text"), CASES["more_time_elsewhere"])
 def test_more_time_is_talk_for_the_language_model_while_nothing_rings(code: str, text: str) -> None:
     history = (Message(Role.USER, text, language=code),)
     assert skills().certain_answer(history, lambda: HERE) is None
@@ -264,41 +211,14 @@ def test_ordinary_talk_with_words_of_commands_is_no_command(code: str, text: str
     assert command(text, code) is None
 
 
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("es", "Venga, habla más rápido."),
-        ("it", "Senti, togli il timer."),
-        ("pt", "Você pode cancelar o temporizador, por favor?"),
-        ("fr", "Eh, baisse un peu le volume."),
-        ("es", "Habla más rápido, por favor, tengo prisa."),
-        ("it", "Parla più veloce, ho fretta."),
-        ("pt", "Fala mais rápido, por favor, estou com pressa."),
-        ("fr", "Parle plus vite, je suis pressée."),
-        ("it", "Più basso, mia figlia dorme."),
-        ("pt", "Mais baixo, minha filha está dormindo."),
-    ],
-)
+@pytest.mark.parametrize(("code", "text"), CASES["with_courtesy_or_reason"])
 def test_courtesy_and_a_reason_leave_a_command_certain(code: str, text: str) -> None:
     found = command(text, code)
     assert found is not None
     assert found.certain
 
 
-@pytest.mark.parametrize(
-    ("code", "means", "texts"),
-    [
-        ("pt", "speak slower", "Fala lento|Você fala rápido|Fala rápido demais|Está rápido demais"),
-        ("pt", "speak faster", "Fala rápido|Vai rápido|Fala muito devagar"),
-        ("pt", "louder", "Fala alto|Você fala muito baixo|Fala baixo demais"),
-        ("pt", "quieter", "Fala baixo|Fale baixo|Você fala alto|Está alto demais"),
-        ("fr", "speak faster", "Parle vite|Augmente la vitesse"),
-        ("fr", "louder", "Parle fort"),
-        ("fr", "speak slower", "Tu parles trop vite|Réduis la vitesse"),
-        ("es", "speak slower", "Baja la velocidad|Hablas muy rápido"),
-        ("it", "speak slower", "Riduci la velocità|Parli troppo veloce"),
-    ],
-)
+@pytest.mark.parametrize(("code", "means", "texts"), CASES["wishes_and_complaints"])
 def test_a_wish_is_no_complaint_about_the_opposite(code: str, means: str, texts: str) -> None:
     for text in texts.split("|"):
         found = command(text, code)
@@ -313,18 +233,7 @@ def test_a_command_is_understood_as_people_say_it(code: str, means: str, text: s
     assert found.means == (means,)
 
 
-@pytest.mark.parametrize(
-    ("code", "texts"),
-    [
-        ("es", "Muchas gracias|¡Buenos días!|¿Cómo estás?|¿Qué puedes hacer?|¿Quién eres?|Adiós"),
-        (
-            "it",
-            "Grazie mille|Buongiorno|Come stai?|Cosa sai fare?|Chi sei?|Ciao, come va?|A domani",
-        ),
-        ("pt", "Obrigada!|Bom dia|Tudo bem?|O que você sabe fazer?|Quem é você?|Até logo"),
-        ("fr", "Merci beaucoup|Bonjour|Ça va ?|Que sais-tu faire ?|Tu es qui ?|Bonne nuit"),
-    ],
-)
+@pytest.mark.parametrize(("code", "texts"), CASES["small_talk_elsewhere"])
 def test_small_talk_is_answered_without_a_language_model_alone(code: str, texts: str) -> None:
     answers = [spoken(reply(text, code)) for text in texts.split("|")]
     assert all(answers)
@@ -350,15 +259,7 @@ def test_courtesy_small_talk_and_a_reason_may_stand_beside_a_command() -> None:
         assert command(text, "es") is None, text
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "means"),
-    [
-        ("es", "Date un poco de prisa hablando", "speak faster"),
-        ("it", "Lascia stare il timer", "cancel the timer"),
-        ("pt", "Quanto tempo ainda tem no timer?", "how much time is left"),
-        ("fr", "On pourrait ouvrir une autre conversation ?", "new conversation"),
-    ],
-)
+@pytest.mark.parametrize(("code", "text", "means"), CASES["enough_words"])
 def test_some_words_are_enough_without_a_language_model(code: str, text: str, means: str) -> None:
     found = command(text, code)
     assert found is not None
@@ -368,26 +269,7 @@ def test_some_words_are_enough_without_a_language_model(code: str, text: str, me
     assert in_english(text) == text
 
 
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("es", "¿Cuál es el tren más rápido?"),
-        ("es", "¿Por qué no se para el temporizador?"),
-        ("it", "Come funziona un timer?"),
-        ("pt", "Qual é o animal mais rápido do mundo?"),
-        ("fr", "Explique-moi le son plus fort"),
-        ("fr", "Une histoire d'autre conversation"),
-        ("es", "Mi profesor habla rápido"),
-        ("es", "El sonido del mar es fuerte"),
-        ("es", "Sube el volumen del televisor"),
-        ("fr", "Parle plus fort que lui"),
-        ("fr", "Nouvelle conversation avec mon chef"),
-        ("it", "La voce di mia madre è forte"),
-        ("it", "Alza il volume della TV"),
-        ("pt", "Meu filho repete o ano"),
-        ("pt", "Fala mais alto que ele"),
-    ],
-)
+@pytest.mark.parametrize(("code", "text"), CASES["not_enough_words"])
 def test_words_of_a_question_or_of_talk_are_not_enough(code: str, text: str) -> None:
     assert command(text, code) is None
 

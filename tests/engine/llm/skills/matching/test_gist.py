@@ -19,6 +19,7 @@ from engine.llm.skills.matching.gist import (
 )
 from engine.llm.skills.matching.repertoire import repertoire
 from engine.resources import resource, table
+from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.test_first_hour import conversation
 
 SHA256 = "ff48d31e3489a4f5223d197e8f5d9ef886136a34d13317965ec334103d201939"
@@ -38,30 +39,7 @@ def test_every_intent_of_the_classifier_can_be_answered_and_asked_about():
     assert intents | {"languages"} == table("skills", "clarification.toml").keys()
 
 
-@pytest.mark.parametrize(
-    ("said", "intent", "slots"),
-    [
-        ("hand over to george please", "voice by name", {"name": "George"}),
-        ("i want clara back", "voice by name", {"name": "Clara Deep"}),
-        ("your voice is far too high for my ears", "kind of voice", {"kind_1": "deep/low/man"}),
-        ("use american english please", "kind of voice", {"kind_1": "American"}),
-        (
-            "can we have a young british lady reading",
-            "kind of voice",
-            {"kind_1": "young/bright/girl", "kind_2": "British", "kind_3": "woman"},
-        ),
-        ("could you make the volume sixty percent", "set volume", {"percent": "60"}),
-        ("look for marzipan in my old chats", "find conversation", {"subject": "marzipan"}),
-        ("look for marzipan in what we talked about", "find conversation", {"subject": "marzipan"}),
-        (
-            "find the chat where we spoke about the walnut cake",
-            "find conversation",
-            {"subject": "walnut cake"},
-        ),
-        ("i plugged in a headset how do i choose it", "open settings page", {"page": "audio"}),
-        ("u talk way too fast plz slow down", "slower", {}),
-    ],
-)
+@pytest.mark.parametrize(("said", "intent", "slots"), CASES["requests_with_values"])
 def test_a_request_has_its_values(said, intent, slots):
     first = next(meanings(said, VOICES))
     assert (first.intent, first.slots) == (intent, slots)
@@ -95,62 +73,12 @@ def test_other_talk_has_no_meaning(said):
     assert list(meanings(said, VOICES)) == []
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "don't talk louder",
-        "i don't want it dark",
-        "less dark please",
-        "never use Emma's voice",
-        "don't speak like a woman",
-        "please don't delete this chat",
-        "don't stop listening",
-        "don't quit",
-        "you're not loud enough",
-        "it's not dark enough",
-        "your voice is not too loud",
-        "is history on",
-        "is hands free on",
-        "did you get louder",
-        "is Emma a voice",
-        "do you like Emma's voice",
-        "what happens if i delete this conversation",
-        "slow down, you said?",
-        "the third volume is the best",
-        "you are louder now",
-        "you've got slower since this morning",
-        "your voice sounds a bit deeper today",
-        "my mum thinks i should be quieter",
-        "the neighbours want us to be quieter",
-        "you sound like my mum",
-        "i like it black",
-        "i want it black please",
-    ],
-)
+@pytest.mark.parametrize("said", CASES["refusals_and_remarks"])
 def test_a_refusal_or_a_remark_about_how_things_are_is_no_request(said):
     assert list(meanings(said, VOICES)) == []
 
 
-@pytest.mark.parametrize(
-    ("said", "intent"),
-    [
-        ("don't talk so fast", "slower"),
-        ("not so loud please", "quieter"),
-        ("why don't you speak louder", "louder"),
-        ("i do not hear you over the fan louder", "louder"),
-        ("are you able to talk slower", "slower"),
-        ("is it too much to ask to speak slower", "slower"),
-        ("did you know you are too loud", "quieter"),
-        ("do you think you could be quieter", "quieter"),
-        ("is there a way to make it dark", "dark"),
-        ("don't listen", "microphone off"),
-        ("this does not sound nice use a man's voice", "kind of voice"),
-        ("bin everything we said", "delete everything"),
-        ("does my data stay on this machine", "private here"),
-        ("my mum wants you to be quieter", "quieter"),
-        ("my wife says you are too loud", "quieter"),
-    ],
-)
+@pytest.mark.parametrize(("said", "intent"), CASES["negated_requests"])
 def test_a_negation_or_question_may_be_a_request(said, intent):
     assert next(meanings(said, VOICES)).intent == intent
 

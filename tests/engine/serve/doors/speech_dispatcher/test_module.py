@@ -213,15 +213,10 @@ def test_an_end_does_not_come_while_the_daemon_still_stops_the_message_before(lo
         assert time.monotonic() - begun > module.SETTLE_S / 2
 
 
-def test_three_hundred_random_cancels_lose_no_message(loaded, monkeypatch):
+@pytest.mark.parametrize("times", [300, pytest.param(10_000, marks=pytest.mark.long)])
+def test_random_cancels_lose_no_message(loaded, monkeypatch, times):
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
-    cancel_often(loaded, 300)
-
-
-@pytest.mark.long
-def test_ten_thousand_random_cancels_lose_no_message(loaded, monkeypatch):
-    monkeypatch.setattr(module, "SETTLE_S", 0.0)
-    cancel_often(loaded, 10_000)
+    cancel_often(loaded, times)
 
 
 def test_the_window_waits_while_it_speaks_and_not_behind_a_cancel(loaded):
