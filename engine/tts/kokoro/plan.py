@@ -237,7 +237,7 @@ def make_plan(
     pauses = pauses_after(request.words, needed, decided, said, -behind / PER_SECOND, steady=steady)
     script = make_script(request.words, pauses, closed=request.closed, accent=speaker.accent)
     encoded = parts.encode(ids(script.text), speaker.style)
-    pace = Pace(request.rate, request.paces, speaker.own_rate, behind, below)
+    pace = Pace(request.rate, request.paces, speaker.own_rate, behind, below, follows)
     slowness = speaker.delivery.slowness if request.rate is None else 1.0
     frames = fit_durations(script, slowness * encoded.natural, frozen, pace, closed=request.closed)
     features, pitch, energy = parts.features(encoded, speaker.style, frames)
