@@ -102,15 +102,6 @@ PassedCommand = (
     | ModelCommand
     | ReadingCommand
 )
-Command = (
-    PressTalk
-    | ReleaseTalk
-    | SendText
-    | Speak
-    | StopReply
-    | ChangeSetting
-    | NewConversation
-    | Export
-    | Replay
-    | PassedCommand
-)
+# About the conversation or the settings.
+OwnCommand = PressTalk | ReleaseTalk | Speak | StopReply | ChangeSetting | Export | Replay
+Command = SendText | NewConversation | OwnCommand | PassedCommand

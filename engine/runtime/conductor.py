@@ -175,7 +175,7 @@ class Conductor:
             case _:
                 self._obey(message)
 
-    def _obey(self, command: Command) -> None:
+    def _obey(self, command: commands.OwnCommand) -> None:
         """Carry out a command about the conversation or the settings."""
         match command:
             case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
@@ -193,6 +193,8 @@ class Conductor:
                 self._effects.export(path)
             case Replay():
                 self._effects.replay(command, self._floor)
+            case _:
+                assert_never(command)
 
     def _pass_on(self, command: commands.PassedCommand) -> None:
         match command:
