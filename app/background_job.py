@@ -41,7 +41,7 @@ class BackgroundJob(QObject):
     def __init__(
         self, parent: QObject, command: Sequence[str] | None = None, **slots: Callable[[Any], None]
     ) -> None:
-        """`command` None: the program that is running. `slots`: by signal."""
+        """`command` None: the program that is running. `slots`: a slot for each named signal."""
         super().__init__(parent)
         self._command = list(command) if command is not None else own_command()
         self._is_ending = False
