@@ -5,8 +5,8 @@
 
 With --tree this checkout and another one (with an environment of its own in .venv) start by turns,
 so that what else the machine does is shared. pocketsphinx listens, the built-in skills think, the
-voice that comes with the program speaks. Byte code of both is made first, as it is for who installs
-the program.
+voice that comes with the program speaks, as no other one is in the empty data folder they use. Byte
+code of both is made first, as it is for who installs the program.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -63,14 +64,21 @@ def main() -> None:
     given = parser.parse_args()
     trees = [ROOT, *([given.tree] if given.tree else [])]
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("RUBATO_CONFIG", "RUBATO_DATA"):
+            os.environ[name] = str(Path(folder, name))
+        print_starts(trees, given.starts)
+
+
+def print_starts(trees: list[Path], starts: int) -> None:
     for tree in trees:
         make_byte_code(tree)
         start(tree)  # files are in memory then
-    rounds = [[start(tree) for tree in trees] for _ in range(given.starts)]
+    rounds = [[start(tree) for tree in trees] for _ in range(starts)]
     for number, tree in enumerate(trees):
         processor, wall = (statistics.median(r[number][i] for r in rounds) for i in (0, 1))
         sys.stdout.write(f"{tree.name} | processor {processor:.2f} s | wall {wall:.2f} s\n")
-    if given.tree:
+    if len(trees) > 1:
         ratios = sorted(r[0][0] / r[1][0] for r in rounds)
         sys.stdout.write(f"processor, this by the other: {statistics.median(ratios):.2f}\n")
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from engine.asr.base import SAMPLE_RATE, Transcript
 from engine.asr.phrase_model import PhraseModel
-from engine.asr.sphinx.english import trigrams, write_dictionary, write_known
+from engine.asr.sphinx.english import load_trigrams, trigrams, write_dictionary, write_known
 from engine.asr.sphinx.searches import ANY_WORD, Hypothesis, Searches, always
 from engine.asr.utterance import Clip
 from engine.audio.pcm import Pcm
@@ -240,13 +240,14 @@ def transitions() -> list[tuple[int, int, float, str]]:
 def _phrase_searches(phrases: PhraseModel) -> Searches:
     """Return a decoder of the words in phrases and interjections."""
     with tempfile.TemporaryDirectory() as folder:
-        dictionary, model = Path(folder, "phrases.dict"), Path(folder, "phrases.lm")
+        dictionary, file = Path(folder, "phrases.dict"), Path(folder, "phrases.lm")
         overlaps = [word for *_, word in transitions()]
         write_dictionary([ANY_WORD, *overlaps, *phrases.words], dictionary)
-        phrases.write(model)
+        phrases.write(file)
         searches = Searches(dictionary)
-        searches.add_file(PHRASES, model)
+        model = load_trigrams(file)
+        searches.add_model(PHRASES, model)
         searches.be_quick()
-        searches.add_file(STREAMING, model)
+        searches.add_model(STREAMING, model)
         searches.add_grammar(OVERLAPS, transitions())  # few words need no second pass
     return searches

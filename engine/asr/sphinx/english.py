@@ -134,10 +134,17 @@ def trigrams() -> Any:
     try:
         import pocketsphinx  # imports its models: only when needed
 
-        path = native_path(pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
-        return pocketsphinx.NGramModel(pocketsphinx.Config(), pocketsphinx.LogMath(), path)
+        return load_trigrams(pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
     except (ImportError, RuntimeError, ValueError) as error:
         raise incomplete(error) from error
+
+
+def load_trigrams(file: str | Path) -> Any:
+    """Load a trigram model, in ARPA or binary format. RuntimeError or ValueError if that fails."""
+    import pocketsphinx
+
+    model, logarithms = pocketsphinx.NGramModel, pocketsphinx.LogMath()
+    return model(pocketsphinx.Config(), logarithms, native_path(file))
 
 
 def write_dictionary(words: Iterable[str], file: Path) -> None:

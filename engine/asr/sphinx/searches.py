@@ -69,10 +69,6 @@ class Searches:
         """Add a search for a grammar from state 0 to state 1."""
         self._sphinx.add_fsg(name, self._sphinx.create_fsg(name, 0, 1, transitions))
 
-    def add_file(self, name: str, file: Path) -> None:
-        """Add a search with a language model in ARPA format."""
-        self._sphinx.add_lm_file(name, native_path(file))
-
     def add_model(self, name: str, model: Any) -> None:
         """Add a search with a loaded language model."""
         self._sphinx.add_lm(name, model)
