@@ -50,9 +50,10 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     serve.add_argument(
         "--replicas", metavar="COUNT", type=int, help="speak from so many engines (Ray Serve)"
     )
-    serve.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
     serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
-    serve.add_argument("--json", action="store_true", help="tell as JSON what happens")
+    output = serve.add_mutually_exclusive_group()  # an agent's standard output is its own
+    output.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
+    output.add_argument("--json", action="store_true", help="tell as JSON what happens")
     serve.set_defaults(command=with_failure(_serve))
     daemon = commands.add_parser(
         "speech-dispatcher", help="speak for Orca and other programs of speech-dispatcher"
@@ -90,7 +91,7 @@ def _serve(options: argparse.Namespace) -> int:
         if options.replicas:
             api.serve_cluster(settings, address, options.replicas, watcher)
         else:
-            # SidePanel the window, which has a recogniser of its own, this one waits for a client.
+            # Beside the window, which has a recogniser of its own, this one waits for a client.
             api.serve(settings, address, watcher, ahead=not options.json)
     except KeyboardInterrupt:
         tell("")

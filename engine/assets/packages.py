@@ -128,14 +128,18 @@ def _undisturbed() -> Iterator[None]:
         return
     came: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = [(n, signal.signal(n, lambda number, _: came.append(number))) for n in numbers]
+    # None: a handler that is not Python's, which could not be put back
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    handlers = {number: handler for number, handler in handlers.items() if handler is not None}
+    for number in handlers:
+        signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for number, handler in handlers:
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
+        for number in sorted(set(came), reverse=True):  # SIGINT last: its handler raises
+            signal.raise_signal(number)
 
 
 def _output(process: "subprocess.Popen[bytes]", step: Callable[[], None]) -> bytes:

