@@ -138,8 +138,8 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in sorted(set(came), reverse=True):  # SIGINT last: its handler raises
-            signal.raise_signal(number)
+        for each in sorted(set(came), reverse=True):  # SIGINT last: its handler raises
+            signal.raise_signal(each)
 
 
 def _output(process: "subprocess.Popen[bytes]", step: Callable[[], None]) -> bytes:

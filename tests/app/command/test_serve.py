@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from app.command.cli import parse
+
 SERVES = """
 import time
 from app.command import serve
@@ -56,3 +58,9 @@ def test_it_goes_on_while_its_standard_input_is_open_or_is_no_pipe(env, written)
         command, stdin=subprocess.DEVNULL, capture_output=True, env=env, check=True
     )
     assert done.stdout == b"ready\n"
+
+
+def test_nothing_but_the_agent_uses_its_standard_output(capsys):
+    with pytest.raises(SystemExit):
+        parse(["serve", "--mcp", "--json"])
+    assert capsys.readouterr().out == ""
