@@ -23,7 +23,7 @@ from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, Origin, Presence, UseModel
 from engine.resources import resource
 from tests.engine.llm.cases import CASES
-from tests.engine.llm.skills.asking import NOW
+from tests.engine.llm.skills.asking import NOW, lines, notation
 
 FOLDER = Path(__file__).with_name("first_hour")
 MODELS = tuple(
@@ -72,15 +72,10 @@ TABLES = (
 )
 
 
-def lines(name: str) -> list[str]:
-    text = (FOLDER / name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
-
-
 def wanted(name: str) -> Iterator[tuple[str, list[str]]]:
     """(what is said, the intents that are right), of lines below "[intent|intent]"."""
     intents: list[str] = []
-    for line in lines(name):
+    for line in lines(FOLDER / name):
         if line.startswith("["):
             intents = line.strip("[]").split("|")
         else:
@@ -110,24 +105,7 @@ def conversation(
 
 def done(deltas: list[llm.Delta]) -> str:
     """What is said and done, in the notation of new_user.txt."""
-    words = []
-    for each in deltas:
-        match each:
-            case llm.TextDelta(text):
-                words.append(text)
-            case ChangeSetting(key, value):
-                words.append(f"{key}={value}")
-            case UseWindow(command, value):
-                words.append(f"window={command}/{value}")
-            case FetchModels(names):
-                words.append(f"fetch={','.join(names)}")
-            case llm.ChangeRate():
-                words.append("rate")
-            case llm.ChangeVolume():
-                words.append("volume")
-            case _:
-                words.append(type(each).__name__)
-    return " ".join(words)
+    return " ".join(map(notation, deltas))
 
 
 # All of them take ten seconds, too long for every run.
@@ -175,7 +153,7 @@ def test_a_request_in_new_words_is_understood(table, least, most_wrong, most_mis
     ],
 )
 def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
-    said = lines(table)
+    said = lines(FOLDER / table)
     assert len(set(said)) >= least
     taken, asked = [], []
     for sentence in said[::every]:
@@ -191,7 +169,9 @@ def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
 @pytest.mark.parametrize("table", TABLES)
 def test_the_classifier_learns_from_no_table(table):
     learnt = "\n".join(resource("skills", "gist", text).read_text("utf-8") for text in TEXTS)
-    assert {line for line in lines(table) if line[0] != "["}.isdisjoint(learnt.splitlines())
+    assert {line for line in lines(FOLDER / table) if line[0] != "["}.isdisjoint(
+        learnt.splitlines()
+    )
 
 
 @SOME_OR_ALL
@@ -297,7 +277,7 @@ def test_a_model_that_is_being_fetched_is_a_reason_to_ask_before_the_program_end
 @pytest.mark.parametrize("table", ["new_user.txt", "later_user.txt"])
 def test_a_new_user_is_answered(table, every):
     dead, wrong = [], []
-    rows = [line.split(" => ") for line in lines(table)]
+    rows = [line.split(" => ") for line in lines(FOLDER / table)]
     assert len(rows) >= 100
     for said, words in rows[::every]:
         _, answers, deltas = conversation(said)
