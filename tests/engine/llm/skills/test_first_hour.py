@@ -66,6 +66,7 @@ MOST_ASKED_SIMILAR = 0.1
 MOST_DEAD_ENDS = 3
 DEAD_ENDS = ("I can't", "I cannot")
 DARK = ChangeSetting("window.theme", "dark")
+QUITS = UseWindow("quit", "")
 TABLES = (
     *("first_person.txt", "unseen.txt", "idiomatic.txt", "ordinary.txt"),
     *("sayings.txt", "similar.txt", "near_misses.txt"),
@@ -232,12 +233,6 @@ def test_a_name_that_is_nearly_a_voices_is_it_only_without_doubt(said, answer):
     assert conversation(said, MANY)[1][0].startswith(answer)
 
 
-def test_only_the_plain_word_ends_the_program_unasked():
-    said = "okay that was all for today close yourself"
-    assert conversation(said)[1] == ["Shall I quit?"]
-    assert UseWindow("quit") in conversation(f"{said} || yes")[2]
-
-
 @pytest.mark.parametrize("question", ["quit?", "delete it?"])
 def test_a_yes_to_a_sentence_of_the_model_that_ends_like_a_question_of_the_skills_does_nothing(
     question,
@@ -253,24 +248,26 @@ def test_a_yes_to_a_sentence_of_the_model_that_ends_like_a_question_of_the_skill
     assert not any(isinstance(each, UseWindow) for each in deltas)
 
 
-def test_a_timer_that_runs_is_a_reason_to_ask_before_the_program_ends():
-    here = replace(HERE, timers=(llm.Timer("tea", 60.0),))
-    assert conversation("quit", here)[1] == ["Timers do not ring while I am closed. Shall I quit?"]
-    assert UseWindow("quit") in conversation("quit || yes", here)[2]
-    assert (
-        UseWindow("quit")
-        in conversation("quit", replace(HERE, timers=(llm.Timer("", 0.0, rang=True),)))[2]
-    )
-
-
-def test_a_model_that_is_being_fetched_is_a_reason_to_ask_before_the_program_ends():
-    here = replace(HERE, models_busy=True)
-    (asked,) = conversation("quit", here)[1]
-    assert asked == (
-        "A model is still being fetched or checked. That stops when I close. Shall I quit?"
-    )
-    assert UseWindow("quit") in conversation("quit || yes", here)[2]
-    assert conversation("quit || no", here)[2] == [llm.TextDelta("All right.")]
+@pytest.mark.parametrize(
+    ("state", "question"),
+    [
+        (
+            {"timers": (llm.Timer("tea", 60.0),)},
+            "Timers do not ring while I am closed. Shall I quit?",
+        ),
+        (
+            {"models_busy": True},
+            "A model is still being fetched or checked. That stops when I close. Shall I quit?",
+        ),
+        ({"timers": (llm.Timer("", 0.0, rang=True),)}, ""),
+    ],
+    ids=["a timer", "a model", "a timer that rang"],
+)
+def test_a_running_timer_and_a_model_being_fetched_are_asked_about_at_the_end(state, question):
+    here = replace(HERE, **state)
+    assert conversation("quit", here)[1] == [question]
+    assert QUITS in conversation("quit || yes" if question else "quit", here)[2]
+    assert not question or conversation("quit || no", here)[2] == [llm.TextDelta("All right.")]
 
 
 @SOME_OR_ALL
@@ -337,13 +334,14 @@ def test_a_yes_to_nothing_does_nothing(said):
     assert not any(isinstance(each, llm.Action) for each in conversation(said)[2])
 
 
-def test_the_program_ends_at_once_only_by_a_typed_word():
+def test_the_program_ends_at_once_only_by_a_typed_plain_word():
     """Recognisers write "quit" for "quiet"."""
-    quits = UseWindow("quit")
-    assert quits in conversation("quit")[2]
+    assert QUITS in conversation("quit")[2]
     assert llm.StopSpeaking() in conversation("quit", confidence=0.9)[2]
-    assert conversation("quit the program", confidence=0.9)[1] == ["Shall I quit?"]
-    assert quits in conversation("quit the program || yes", confidence=0.9)[2]
+    indirect = "okay that was all for today close yourself"
+    for said, confidence in (("quit the program", 0.9), (indirect, 1.0)):
+        assert conversation(said, confidence=confidence)[1] == ["Shall I quit?"]
+        assert QUITS in conversation(f"{said} || yes", confidence=confidence)[2]
 
 
 @pytest.mark.parametrize(("said", "answer"), CASES["described_voices"])
