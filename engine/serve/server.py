@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
 from engine.atomic_write import replace_file
@@ -49,11 +48,11 @@ def own_limits(settings: Settings) -> Limits:
     return Limits(slots=settings.serve.places or pick.places(engine, data_folder()))
 
 
-def own_token(folder: Path | None = None) -> str:
+def own_token() -> str:
     """Return the secret of clients on other machines; created at first, and only the user can read
-    its file. `folder` None: the user's. SettingsError if it cannot be saved.
+    its file. SettingsError if it cannot be saved.
     """
-    path = (folder or data_folder()) / TOKEN_FILE
+    path = data_folder() / TOKEN_FILE
     try:
         if path.exists():
             path.chmod(0o600)

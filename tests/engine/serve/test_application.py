@@ -152,13 +152,16 @@ async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFix
 # -------------------------------------------------------------------------- token, address, places
 
 
-def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    made = own_token(tmp_path)
+def test_a_token_is_made_once_and_only_its_owner_can_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    made = own_token()
     assert len(made) >= 32
     path = tmp_path / TOKEN_FILE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert own_token(tmp_path) == made
+    assert own_token() == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

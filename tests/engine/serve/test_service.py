@@ -12,7 +12,7 @@ import pytest
 from engine.errors import InvalidInput, ModelError
 from engine.serve.limits import Clock
 from engine.serve.service import SAMPLE_RATE, Service, Speech, SpeechFrame
-from engine.serve.voices import copies, keep
+from engine.serve.voices import Copies, copies, keep
 from engine.settings import Settings, SpeechSettings
 from engine.tts import voices
 from engine.tts.base import Voice
@@ -188,37 +188,33 @@ async def test_of_two_that_begin_at_once_one_has_some_sound_before_the_other_doe
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
-    folder = tmp_path / "here"
-    folder.mkdir()
-    voices.save(Voice("Ada", "fake", {"codes": np.arange(6, dtype=np.int16)}), folder)
-    return folder
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copies:
+    """The voices of this machine; from then on the program is on another one."""
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "here"))
+    voices.save(Voice("Ada", "fake", {"codes": np.arange(6, dtype=np.int16)}), voices.folder())
+    found = copies()
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "there"))
+    return found
 
 
-def test_a_machine_without_the_voice_gets_it_and_one_with_it_keeps_it(
-    here: Path, tmp_path: Path
-) -> None:
-    there = tmp_path / "there"
+def test_a_machine_without_the_voice_gets_it_and_one_with_it_keeps_it(here: Copies) -> None:
     for _ in range(2):
-        keep(copies(here), there)
-    assert copies(there) == copies(here)
-    (found,) = voices.saved_voices(there)
+        keep(here)
+    assert copies() == here
+    (found,) = voices.saved_voices(voices.folder())
     assert found.name == "Ada"
 
 
-def test_another_voice_of_that_name_is_left_alone_and_told(here: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    there.mkdir()
-    voices.save(Voice("Ada", "fake", {"codes": np.arange(7, dtype=np.int16)}), there)
-    before = copies(there)
+def test_another_voice_of_that_name_is_left_alone_and_told(here: Copies) -> None:
+    voices.save(Voice("Ada", "fake", {"codes": np.arange(7, dtype=np.int16)}), voices.folder())
+    before = copies()
     with pytest.raises(ModelError, match="different voice"):
-        keep(copies(here), there)
-    assert copies(there) == before
+        keep(here)
+    assert copies() == before
 
 
-def test_a_copy_stays_in_the_folder_of_the_voices(here: Path, tmp_path: Path) -> None:
-    ((name, content),) = copies(here).items()
-    there = tmp_path / "deep" / "there"
-    keep({f"../{name}": content}, there)
-    assert (there / name).exists()
-    assert not (there.parent / name).exists()
+def test_a_copy_stays_in_the_folder_of_the_voices(here: Copies) -> None:
+    ((name, content),) = here.items()
+    keep({f"../{name}": content})
+    assert (voices.folder() / name).exists()
+    assert not (voices.folder().parent / name).exists()

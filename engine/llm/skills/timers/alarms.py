@@ -50,7 +50,7 @@ def set_alarm(slots: Slots, context: SkillContext) -> Answer | None:
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
         return ask_alarm_time(slots, context) if known else None
-    label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+    label = f"{clock_face(moment)} {ALARM}"
     seconds = seconds_until(moment, context.now())
     return Answer(
         f"Alarm set for {moment_phrase(moment, context.now())}.",
@@ -86,7 +86,7 @@ def put_alarm_off(slots: Slots, context: SkillContext) -> Answer | None:
     moment = moment_after(context.now(), later_s)
     if later_s >= DAY_S:
         return None
-    return move_alarm({"moment": clock_face(moment.hour, moment.minute).lower()}, context)
+    return move_alarm({"moment": clock_face(moment).lower()}, context)
 
 
 def another_moment(before: Slots, now: Slots, context: SkillContext) -> Slots | None:

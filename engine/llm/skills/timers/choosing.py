@@ -143,7 +143,7 @@ def alarms_at(when: str, context: SkillContext) -> tuple[Timer, ...] | None:
     """Return the alarms at a time of day, or on a day; None when neither is named."""
     now, alarms = context.now(), running(context, TimerKind.ALARM)
     if moment := parse_moment(when, now):
-        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+        label = f"{clock_face(moment)} {ALARM}"
         other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
         return tuple(alarm for alarm in alarms if alarm.label in (label, other))
     day = day_named(_PART_OF_DAY.sub("", when.strip()), now.date())
