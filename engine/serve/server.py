@@ -89,7 +89,32 @@ def serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool
     ModelError if the synthesiser cannot be loaded.
     """
     check_installed()
-    asyncio.run(_serve(settings, address, watcher, ahead=ahead))
+    from engine.serve.application import AGENTS, Access, application, http_server
+    from engine.serve.doors.agents import agents_server
+    from engine.serve.doors.wyoming import wyoming_server
+
+    async def run() -> None:
+        secret = own_token()
+        async with AsyncExitStack() as stack:
+            listener = stack.enter_context(listen(address.host, address.port))
+            service = Service(settings, standard_factories(), own_limits(settings))
+            stack.callback(service.stop)
+            await service.start()
+            # Other accounts on this machine must not use its loudspeaker and microphone.
+            locked = (AGENTS,) if address.is_here else ("/",)
+            access = Access(address.names(settings), secret, locked, watcher.clients)
+            app = application(service, access, agents_server(service))
+            if address.wyoming is not None:
+                home = stack.enter_context(listen(address.host, address.wyoming))
+                await stack.enter_async_context(wyoming_server(service, home))
+            base = address.base(listener.getsockname()[1])
+            if ahead:
+                stack.callback(asyncio.create_task(service.ears.load_ahead()).cancel)
+            # Soon: after signals end the server in order. Earlier connections wait.
+            asyncio.get_running_loop().call_soon(watcher.started, base, secret)
+            await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
+
+    asyncio.run(run())
 
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
@@ -135,29 +160,3 @@ def serve_agent(settings: Settings) -> None:
             service.stop()
 
     asyncio.run(run())
-
-
-async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool) -> None:
-    from engine.serve.application import AGENTS, Access, application, http_server
-    from engine.serve.doors.agents import agents_server
-    from engine.serve.doors.wyoming import wyoming_server
-
-    secret = own_token()
-    async with AsyncExitStack() as stack:
-        listener = stack.enter_context(listen(address.host, address.port))
-        service = Service(settings, standard_factories(), own_limits(settings))
-        stack.callback(service.stop)
-        await service.start()
-        # Other accounts on this machine must not use its loudspeaker and microphone.
-        locked = (AGENTS,) if address.is_here else ("/",)
-        access = Access(address.names(settings), secret, locked, watcher.clients)
-        app = application(service, access, agents_server(service))
-        if address.wyoming is not None:
-            home = stack.enter_context(listen(address.host, address.wyoming))
-            await stack.enter_async_context(wyoming_server(service, home))
-        base = address.base(listener.getsockname()[1])
-        if ahead:
-            stack.callback(asyncio.create_task(service.ears.load_ahead()).cancel)
-        # Soon: after signals end the server in order. Earlier connections wait.
-        asyncio.get_running_loop().call_soon(watcher.started, base, secret)
-        await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
