@@ -12,7 +12,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import client, server
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import CASES, ask, text
+from tests.engine.llm.cases import ask, text
 from tests.help.machine.loopback import free_port
 
 
@@ -151,13 +151,6 @@ def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_t
         "name": "set_timer",
         "content": "Timer set for 10 minutes.",
     }
-
-
-@pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
-def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
-    call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
-    assert text(answer_to(scripts.calls(call), scripts.says("I see."))) == "I see."
-    assert told in scripted.requests[1]["messages"][-1]["content"]
 
 
 def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):

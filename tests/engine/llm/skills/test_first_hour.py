@@ -18,6 +18,7 @@ from engine.llm.skills.matching.gist import CLARIFICATION, meanings
 from engine.llm.skills.matching.gist_training import TEXTS
 from engine.llm.skills.matching.matcher import Understanding, matcher
 from engine.llm.skills.model import Skills
+from engine.llm.skills.window import NO_WINDOW
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, Origin, Presence, UseModel
@@ -360,17 +361,6 @@ def test_what_it_says_of_itself_follows_its_settings():
     assert ChangeSetting("audio.muted", False) in conversation("unmute", there)[2]
 
 
-@pytest.mark.parametrize(
-    "said",
-    ["open settings", "quit", "export this chat", "find the chat about pasta", "dark mode",
-     "delete this conversation", "new chat", "which model are you running"],
-)  # fmt: skip
-def test_without_a_window_it_says_that_this_is_done_there(said):
-    _, answers, deltas = conversation(said, replace(HERE, has_window=False))
-    assert answers == ["That is done in the window."]
-    assert not any(isinstance(each, llm.Action) for each in deltas)
-
-
 NAMED_IN_WINDOW = re.compile(
     r"Ctrl|\b(Esc|[Pp]ress|slider|keys?|button|[Tt]ype|[Pp]aste|pages? of|[Hh]ere (is|are))\b|[][]"
 )
@@ -387,7 +377,16 @@ def test_without_a_window_no_answer_opens_or_names_anything_in_it(every):
         assert not NAMED_IN_WINDOW.search(answers[-1]), said
 
 
-@pytest.mark.parametrize(("said", "answer"), CASES["without_a_window"])
+DONE_THERE = (
+    *("open settings", "quit", "export this chat", "find the chat about pasta", "dark mode"),
+    *("delete this conversation", "new chat", "which model are you running"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [*((said, NO_WINDOW) for said in DONE_THERE), *CASES["without_a_window"]],
+)
 def test_without_a_window_the_answer_fits(said, answer):
     _, answers, deltas = conversation(said, replace(HERE, has_window=False))
     assert answers[-1] == answer
