@@ -180,12 +180,12 @@ def reply_of(scripted, connect, asked, state):
     model."""
     models = {}
 
-    def begin(*script, **settings):
+    def begin(*script, said=asked, **settings):
         scripted.script = [*script] or scripted.script
         key = tuple(settings.items())
         if key not in models:
             models[key] = connect(**{"address": scripted.address, **settings})
-        return models[key].reply(asked, state)
+        return models[key].reply(said, state)
 
     return begin
 

@@ -10,7 +10,7 @@ from engine.llm.base import Message, Role
 from engine.llm.history import chat_messages
 from engine.llm.servers.form import Form
 from engine.llm.tools.toolbox import schemas
-from tests.engine.llm.cases import ask, text
+from tests.engine.llm.cases import text
 from tests.engine.llm.scripted_server import DONE, calls, chunk, fails, refuses, says, sends
 
 ANSWER = "The Thames."
@@ -113,23 +113,15 @@ def test_beside_calls_alone_stands_null_and_arguments_that_are_sent_are_json(scr
     assert "not a JSON object" in result["content"]
 
 
+PLACE = ["body", "messages", 3, "tool", "name"]
+FORBIDDEN = {"type": "extra_forbidden", "loc": PLACE, "msg": "Extra inputs are not permitted"}
+
+
 @pytest.mark.parametrize(
     "refusal",
     [
         fails(400, "property 'messages.3.name' is unsupported"),
-        refuses(
-            422,
-            {
-                "detail": [
-                    {
-                        "type": "extra_forbidden",
-                        "loc": ["body", "messages", 3, "tool", "name"],
-                        "msg": "Extra inputs are not permitted",
-                        "input": "spell",
-                    }
-                ]
-            },
-        ),
+        refuses(422, {"detail": [FORBIDDEN]}),
     ],
 )
 def test_a_field_that_a_strict_server_refuses_is_left_out(scripted, answer_to, refusal):
@@ -157,24 +149,19 @@ def spoken(*texts: str) -> list[Message]:
     return [Message(roles[at % 2], each) for at, each in enumerate(texts)]
 
 
+EXCEEDED = {
+    "message": "request (3710 tokens) exceeds the available context size",
+    "type": "exceed_context_size_error",
+    "n_prompt_tokens": 3710,
+    "n_ctx": 2560,
+}
 LONG = spoken(*(f"Sentence {number} of a conversation. " * 5 for number in range(41)))
 
 
 @pytest.mark.parametrize(
     "refusal",
     [
-        refuses(
-            400,
-            {
-                "error": {
-                    "code": 400,
-                    "message": "request (3710 tokens) exceeds the available context size",
-                    "type": "exceed_context_size_error",
-                    "n_prompt_tokens": 3710,
-                    "n_ctx": 2560,
-                }
-            },
-        ),
+        refuses(400, {"error": {"code": 400, **EXCEEDED}}),
         fails(400, "This model's maximum context length is 4096 tokens."),
         fails(413, "Request too large for model. Limit 6000, Requested 8000"),
         refuses(413, "<h1>413 Request Entity Too Large</h1>"),
@@ -185,30 +172,26 @@ LONG = spoken(*(f"Sentence {number} of a conversation. " * 5 for number in range
     ],
 )
 def test_what_is_too_long_for_the_server_is_made_shorter_and_asked_again(
-    scripted, connect, state, refusal
+    scripted, answer_to, refusal
 ):
-    model = connect(scripted.address)
-    scripted.script = [refusal, says(ANSWER), says(ANSWER)]
-    assert text(ask(model, LONG, state)) == ANSWER
+    assert text(answer_to(refusal, says(ANSWER), says(ANSWER), said=LONG)) == ANSWER
     first, second = (each["messages"] for each in scripted.requests)
     assert 2 <= len(second) < len(first)
     assert (second[0], second[-1]) == (first[0], first[-1])
-    ask(model, LONG, state)
+    answer_to(said=LONG)
     assert len(scripted.requests[2]["messages"]) < len(first)
 
 
 def test_a_question_that_is_too_long_by_itself_is_told_and_the_next_is_answered(
-    scripted, connect, state
+    scripted, answer_to
 ):
-    model = connect(scripted.address)
     refusal = fails(400, "The prompt is too long: context size exceeded.")
-    scripted.script = [refusal, refusal, says(ANSWER)]
     huge = [Message(Role.USER, "word " * 10_000)]
     with pytest.raises(LanguageModelError, match="too long for the language model's context"):
-        ask(model, huge, state)
+        answer_to(refusal, refusal, says(ANSWER), said=huge)
     assert "tools" not in scripted.requests[1]
     later = [*huge, *spoken("a", "b")[1:], Message(Role.USER, "Who wrote Hamlet?")]
-    assert text(ask(model, later, state)) == ANSWER
+    assert text(answer_to(said=later)) == ANSWER
 
 
 def test_tools_are_left_out_where_they_would_fill_the_context(scripted, answer_to):
