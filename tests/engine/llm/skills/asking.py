@@ -15,7 +15,7 @@ import pytest
 from engine.llm import base as llm
 from engine.llm.base import AssistantState, ChooseVoice, Message, Role
 from engine.llm.skills.matching.intent import Answer, SkillContext
-from engine.llm.skills.matching.matcher import matcher
+from engine.llm.skills.matching.matcher import Matcher, matcher
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels
@@ -32,6 +32,7 @@ def understood(
     here: AssistantState = HERE,
     now: datetime = NOW,
     draw: Callable[[int, int], int] = randint,
+    by: Matcher | None = None,
 ) -> tuple[str, Answer]:
     """The intent of the last of these sentences, empty where no skill is sure, and the answer."""
     history: list[Message] = []
@@ -39,7 +40,7 @@ def understood(
     for sentence in said:
         history = [*history, Message(Role.USER, sentence)]
         context = SkillContext(lambda: now, lambda here=here: here, Path("/nowhere"), history, draw)
-        found = matcher().understand(sentence, context, certain_only=True)
+        found = (by or matcher()).understand(sentence, context, certain_only=True)
         intent, answer = (found.intent.name, found.answer) if found else ("", ELSEWHERE)
         history = [*history, Message(Role.ASSISTANT, answer.text)]
         for action in answer.actions:
