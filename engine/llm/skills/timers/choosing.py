@@ -127,10 +127,16 @@ def newest_of(timers: Iterable[Timer]) -> Timer:
     return max(timers, key=lambda timer: timer.number)
 
 
-def cancelled(timers: tuple[Timer, ...], kind: TimerKind) -> Answer:
-    """Return the answer that cancels alarms or reminders."""
+def cancelled(timers: tuple[Timer, ...], kind: TimerKind, slots: Slots) -> Answer:
+    """Return the answer that cancels alarms or reminders; of several it asks which, unless `all`
+    are meant.
+    """
     if not timers:
         return Answer(f"There is no {kind.value} set.")
+    if len(timers) > 1 and "all" not in slots:
+        to = "to" if kind is TimerKind.REMINDER else "the"
+        names = [f"{to} {timer.label}" for timer in timers]
+        return Answer(f"Which {kind.value}: {enumeration(names, 'or')}?")
     said = f"The {name(timers[0])} is" if len(timers) == 1 else f"All {kind.value}s are"
     return Answer(f"{said} cancelled.", (CancelTimers(numbers(timers)),))
 
