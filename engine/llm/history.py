@@ -35,17 +35,22 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
     dialogue = [message for message in history if message.role is not Role.SYSTEM]
     turns: list[ChatMessage] = []
     for message in dialogue:
-        text = marked_text(message)
-        if not text or (not turns and message.role is Role.ASSISTANT):
-            continue
-        if turns and turns[-1]["role"] == message.role.value:
-            turns[-1]["content"] += f"\n{text}"
-        else:
-            turns.append({"role": message.role.value, "content": text})
+        if turns or message.role is not Role.ASSISTANT:
+            add_text(turns, message.role.value, marked_text(message))
     if (language := last_language(history)) != ENGLISH:
         system.append(table("commands", f"{language}.toml")["answer_in"])
     prompt = join_surrogates("\n".join(filter(None, [system_prompt, *system])))
     return [{"role": "system", "content": prompt}, *turns] if prompt else turns
+
+
+def add_text(messages: list[ChatMessage], role: str, text: str) -> None:
+    """Append a text, unless it is empty; to the last message if it has that role and no calls."""
+    if not text:
+        return
+    if messages and messages[-1]["role"] == role and "tool_calls" not in messages[-1]:
+        messages[-1]["content"] += f"\n{text}"
+    else:
+        messages.append({"role": role, "content": text})
 
 
 def without_private(history: Sequence[Message]) -> list[Message]:
@@ -97,10 +102,7 @@ def without_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
             text = f"{text}\n[used {names}]".strip()
         if role == "tool":
             role, text = Role.USER.value, f"[{message.get('name') or 'result'}: {text}]"
-        if plain and plain[-1]["role"] == role:
-            plain[-1] = {"role": role, "content": f"{plain[-1]['content']}\n{text}"}
-        else:
-            plain.append({"role": role, "content": text})
+        add_text(plain, role, text)
     return plain
 
 

@@ -194,7 +194,7 @@ class RecogniserThread(ModelThread[Recogniser]):
                 end = len(pcm)
                 if more and parts and parts[-1].end > end - _PAUSE:
                     end = parts.pop().start  # it may continue in the next chunk
-                async for segment in self._understood(pcm, parts, recording.language, start_s):
+                async for segment in self.segments(pcm, recording.language, parts, start_s):
                     yield segment
                 recording.seconds = start_s + end / SAMPLE_RATE
 
@@ -227,26 +227,25 @@ class RecogniserThread(ModelThread[Recogniser]):
         """
         return await self.call(lambda recogniser: self._hear(recogniser, pcm, language))
 
-    async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
-        """Transcribe samples as transcript() does; yield each segment as soon as its stretch of
-        speech was decoded.
-        """
-        async for segment in self._understood(pcm, await self._portions(pcm), language):
-            yield segment
-
-    async def _portions(self, pcm: Pcm) -> list[Stretch]:
-        return await self.call(lambda recogniser: portions(find_speech(pcm)))
-
-    async def _understood(
-        self, pcm: Pcm, parts: Iterable[Stretch], language: str, from_s: float = 0.0
+    async def segments(
+        self,
+        pcm: Pcm,
+        language: str = "",
+        parts: Iterable[Stretch] | None = None,
+        from_s: float = 0.0,
     ) -> AsyncIterator[Segment]:
-        """Yield the texts of parts of samples that begin at `from_s` of a recording."""
-        for part in parts:
+        """Transcribe samples as transcript() does; yield each segment as soon as its stretch of
+        speech was decoded. `parts`: these stretches, None = all. The samples begin at `from_s`.
+        """
+        for part in await self._portions(pcm) if parts is None else parts:
             heard = await self.transcript(pcm[part.start : part.end], language)
             if heard.text:
                 start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
                 language_heard = heard.language or self._language
                 yield Segment(heard.text, from_s + start_s, from_s + end_s, language_heard)
+
+    async def _portions(self, pcm: Pcm) -> list[Stretch]:
+        return await self.call(lambda recogniser: portions(find_speech(pcm)))
 
     async def completeness(self, text: str) -> Completeness:
         """Return how complete a text is."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
 from engine.atomic_write import replace_file
@@ -49,11 +48,11 @@ def own_limits(settings: Settings) -> Limits:
     return Limits(slots=settings.serve.places or pick.places(engine, data_folder()))
 
 
-def own_token(folder: Path | None = None) -> str:
+def own_token() -> str:
     """Return the secret of clients on other machines; created at first, and only the user can read
-    its file. `folder` None: the user's. SettingsError if it cannot be saved.
+    its file. SettingsError if it cannot be saved.
     """
-    path = (folder or data_folder()) / TOKEN_FILE
+    path = data_folder() / TOKEN_FILE
     try:
         if path.exists():
             path.chmod(0o600)
@@ -90,7 +89,32 @@ def serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool
     ModelError if the synthesiser cannot be loaded.
     """
     check_installed()
-    asyncio.run(_serve(settings, address, watcher, ahead=ahead))
+    from engine.serve.application import AGENTS, Access, application, http_server
+    from engine.serve.doors.agents import agents_server
+    from engine.serve.doors.wyoming import wyoming_server
+
+    async def run() -> None:
+        secret = own_token()
+        async with AsyncExitStack() as stack:
+            listener = stack.enter_context(listen(address.host, address.port))
+            service = Service(settings, standard_factories(), own_limits(settings))
+            stack.callback(service.stop)
+            await service.start()
+            # Other accounts on this machine must not use its loudspeaker and microphone.
+            locked = (AGENTS,) if address.is_here else ("/",)
+            access = Access(address.names(settings), secret, locked, watcher.clients)
+            app = application(service, access, agents_server(service))
+            if address.wyoming is not None:
+                home = stack.enter_context(listen(address.host, address.wyoming))
+                await stack.enter_async_context(wyoming_server(service, home))
+            base = address.base(listener.getsockname()[1])
+            if ahead:
+                stack.callback(asyncio.create_task(service.ears.load_ahead()).cancel)
+            # Soon: after signals end the server in order. Earlier connections wait.
+            asyncio.get_running_loop().call_soon(watcher.started, base, secret)
+            await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
+
+    asyncio.run(run())
 
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
@@ -136,29 +160,3 @@ def serve_agent(settings: Settings) -> None:
             service.stop()
 
     asyncio.run(run())
-
-
-async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool) -> None:
-    from engine.serve.application import AGENTS, Access, application, http_server
-    from engine.serve.doors.agents import agents_server
-    from engine.serve.doors.wyoming import wyoming_server
-
-    secret = own_token()
-    async with AsyncExitStack() as stack:
-        listener = stack.enter_context(listen(address.host, address.port))
-        service = Service(settings, standard_factories(), own_limits(settings))
-        stack.callback(service.stop)
-        await service.start()
-        # Other accounts on this machine must not use its loudspeaker and microphone.
-        locked = (AGENTS,) if address.is_here else ("/",)
-        access = Access(address.names(settings), secret, locked, watcher.clients)
-        app = application(service, access, agents_server(service))
-        if address.wyoming is not None:
-            home = stack.enter_context(listen(address.host, address.wyoming))
-            await stack.enter_async_context(wyoming_server(service, home))
-        base = address.base(listener.getsockname()[1])
-        if ahead:
-            stack.callback(asyncio.create_task(service.ears.load_ahead()).cancel)
-        # Soon: after signals end the server in order. Earlier connections wait.
-        asyncio.get_running_loop().call_soon(watcher.started, base, secret)
-        await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])

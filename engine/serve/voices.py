@@ -98,17 +98,17 @@ def _voice_files() -> frozenset[Hashable]:
     return frozenset(found)
 
 
-def copies(folder: Path | None = None) -> Copies:
-    """Return the voices of a folder; None = the user's."""
-    files = voices.saved_voices(voices.folder() if folder is None else folder)
+def copies() -> Copies:
+    """Return the user's voices."""
+    files = voices.saved_voices(voices.folder())
     return {file.path.name: file.path.read_bytes() for file in files}
 
 
-def keep(wanted: Copies, folder: Path | None = None) -> None:
-    """Write the voices that the folder lacks (None = the user's). ModelError if it has a different
-    voice of that name.
+def keep(wanted: Copies) -> None:
+    """Write the voices that the user's folder lacks. ModelError if it has a different voice of that
+    name.
     """
-    place = voices.folder() if folder is None else folder
+    place = voices.folder()
     for name, content in wanted.items():
         path = place / Path(name).name
         if not path.is_file():

@@ -8,7 +8,6 @@ through llama.cpp; it stops the loading and is stored.
 import ctypes
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,31 +55,23 @@ def checked_file(model: str) -> Path:
     return path
 
 
-@dataclass
-class LoadWatch:
-    """Forwards llama.cpp's progress. `cancelled`: the exception that stopped the loading."""
-
-    text: str
-    progress: Progress
-    cancelled: Cancelled | None = None
-
-    def reached(self, fraction: float, _: object) -> bool:
-        """Report the progress; llama.cpp calls this, and False stops the loading."""
-        try:
-            self.progress(self.text, round(fraction, 2))
-        except Cancelled as cancelled:
-            self.cancelled = cancelled
-            return False
-        return True
-
-
-def watched_llama(watch: LoadWatch) -> "type[Llama]":
-    """Return a subclass of Llama whose constructor reports to this watch while it loads the file:
-    its loading parameters get llama.cpp's callback when they are assigned.
+def load_watched(text: str, progress: Progress, **parameters: Any) -> "Llama":
+    """Load a file, and report llama.cpp's progress: the loading parameters get its callback when
+    they are assigned. Raises the errors of Llama, and Cancelled if `progress` does.
     """
     import llama_cpp
 
-    callback = llama_cpp.llama_progress_callback(watch.reached)
+    cancelled: Cancelled | None = None
+
+    def reached(fraction: float, _: object) -> bool:  # False stops the loading
+        nonlocal cancelled
+        try:
+            progress(text, round(fraction, 2))
+        except Cancelled as error:
+            cancelled = error
+        return cancelled is None
+
+    callback = llama_cpp.llama_progress_callback(reached)
 
     class Watched(llama_cpp.Llama):
         @property
@@ -92,7 +83,12 @@ def watched_llama(watch: LoadWatch) -> "type[Llama]":
             params.progress_callback = callback
             self._watched_params = params
 
-    return Watched
+    try:
+        return Watched(**parameters)
+    except (ValueError, RuntimeError, OSError) as error:
+        if cancelled is None:
+            raise
+        raise cancelled from error
 
 
 def family_prompt(template: str, messages: Sequence[ChatMessage]) -> str:

@@ -7,7 +7,7 @@ another process (trial.py), because llama.cpp aborts its process on a bad one.
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,7 @@ from engine.llm.base import (
 )
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_calls, without_system
 from engine.llm.local import trial
-from engine.llm.local.gguf import (
-    LoadWatch,
-    checked_file,
-    family_prompt,
-    no_library,
-    watched_llama,
-)
+from engine.llm.local.gguf import checked_file, family_prompt, load_watched, no_library
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Pieces
@@ -102,23 +96,19 @@ class LlamaModel:
         llama = self._llama
         if _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), prefix) == len(prefix):
             return
-        try:
+        with self._failures():
             for _ in self._evaluate(prefix, WARM_SLICE_TOKENS):
                 yield
-        except (RuntimeError, ValueError) as error:
-            raise self._failure(error) from error
 
     def try_out(self) -> None:
         """Run a short conversation once. Raises LanguageModelError, or crashes this process."""
         tokens = self._tokenized(self._next_prompt((), TRIAL_TEXT))[:TRIAL_PROMPT_TOKENS]
-        try:
+        with self._failures():
             self._llama.detokenize(list(range(self._llama.n_vocab())), special=True)
             for _ in self._evaluate(tokens, self._llama.n_batch):
                 pass
             for _ in islice(self._sample(tokens), TRIAL_REPLY_TOKENS):
                 pass
-        except (RuntimeError, ValueError) as error:
-            raise self._failure(error) from error
 
     def adjust(self, settings: LanguageModelSettings) -> None:
         self._settings = settings
@@ -142,13 +132,18 @@ class LlamaModel:
             self._tools = ()  # of this completion: perhaps the question fits without them
             return trimmed(messages, fits)
 
-    def _failure(self, error: Exception) -> LanguageModelError:
-        return LanguageModelError(
-            "The language model {name} failed: {error}.",
-            hint="Ask again.",
-            name=self._name,
-            error=error,
-        )
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Convert the errors of llama.cpp."""
+        try:
+            yield
+        except (RuntimeError, ValueError) as error:
+            raise LanguageModelError(
+                "The language model {name} failed: {error}.",
+                hint="Ask again.",
+                name=self._name,
+                error=error,
+            ) from error
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
@@ -164,7 +159,7 @@ class LlamaModel:
                 )
             )
         splitter = TagSplitter(thinking=prompt.rstrip().endswith("<think>"))
-        try:
+        with self._failures():
             tokens = self._tokenized(prompt)
             yield from self._evaluate(tokens, self._llama.n_batch)
             for text in self._sample(tokens):
@@ -173,8 +168,6 @@ class LlamaModel:
                 # Text that is held back or only thought: still a chance for the caller to stop.
                 yield from [*splitter.feed(text)] or [""]
             yield from splitter.flush()
-        except (RuntimeError, ValueError) as error:
-            raise self._failure(error) from error
 
     def _evaluate(self, tokens: list[int], size: int) -> Iterator[str]:
         """Bring the cache to exactly this prompt, `size` tokens at a time."""
@@ -272,9 +265,10 @@ def open_file(
     """Load the file without a trial: a bad file ends this process. ModelError."""
     path = checked_file(settings.model)
     slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
-    watch = LoadWatch(f"Loading {path.name}", progress)
     try:
-        llama = watched_llama(watch)(
+        llama = load_watched(
+            f"Loading {path.name}",
+            progress,
             model_path=str(path),
             n_ctx=max(MIN_CONTEXT_TOKENS, settings.context_tokens),
             n_batch=slice_tokens,
@@ -291,8 +285,6 @@ def open_file(
             name=path.name,
         ) from error
     except (ValueError, RuntimeError, OSError) as error:
-        if watch.cancelled is not None:
-            raise watch.cancelled from error
         raise ModelError(
             "{name} could not be loaded as a language model.",
             hint="The file may be cut short, too new for this version, or too big for the "

@@ -17,7 +17,7 @@ import os
 import re
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -211,11 +211,8 @@ class Client:
 
     async def models(self) -> bytes:
         """Return the server's list of models. Raises Refused, OutOfBounds, HTTPError."""
-        response = await self._send("GET", "models")
-        try:
+        async with aclosing(await self._send("GET", "models")) as response:
             return await read_body(response)
-        finally:
-            await response.aclose()
 
     async def chat(self, request: dict[str, Any]) -> httpx.Response:
         """Return an answer to read and close. Raises Refused, OutOfBounds, HTTPError."""
@@ -235,10 +232,8 @@ class Client:
         response = await self._http.send(request, stream=True)
         if response.is_success:
             return response
-        try:
+        async with aclosing(response):
             body = (await read_body(response)).decode("utf-8", "replace")
-        finally:
-            await response.aclose()
         raise Refused(response.status_code, body, response.headers)
 
 

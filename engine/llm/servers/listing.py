@@ -4,7 +4,7 @@ Invariant: pure; accepts any JSON.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 MAX_NAME_CHARS = 200  # of a model
@@ -17,18 +17,13 @@ _OTHER_KINDS = re.compile(
 )
 
 
-def chat_models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return names and entries of the chat models, or of all models if none is a chat model."""
-    found = list(_models(listing))
-    yield from [each for each in found if can_chat(*each)] or found
-
-
-def _models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def chat_models(listing: object) -> list[str]:
+    """Return the names of the chat models, or of all models if none is a chat model."""
     data = listing.get("data") if isinstance(listing, Mapping) else None
-    for entry in data[:MAX_MODELS] if isinstance(data, list) else ():
-        name = entry.get("id") if isinstance(entry, Mapping) else None
-        if isinstance(name, str) and name:
-            yield name, entry
+    entries = data[:MAX_MODELS] if isinstance(data, list) else ()
+    objects = (each for each in entries if isinstance(each, Mapping))
+    named = {each["id"]: each for each in objects if each.get("id") and isinstance(each["id"], str)}
+    return [name for name, entry in named.items() if can_chat(name, entry)] or list(named)
 
 
 def can_chat(name: str, entry: Mapping[str, Any]) -> bool:

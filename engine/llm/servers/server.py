@@ -102,17 +102,17 @@ class Steps:
 
     def finish(self, work: Coroutine[Any, Any, None]) -> None:
         """Await the closing of a connection, for CLOSING_S at most."""
+
+        async def limited() -> None:
+            async with asyncio.timeout(CLOSING_S):
+                await work
+
         with suppress(TimeoutError):
-            self._loop.run_until_complete(_limited(work))
+            self._loop.run_until_complete(limited())
 
     def close(self) -> None:
         """Close the loop, and join its thread for the look-up of host names."""
         self._runner.close()
-
-
-async def _limited(work: Coroutine[Any, Any, None]) -> None:
-    async with asyncio.timeout(CLOSING_S):
-        await work
 
 
 class ServerModel:
@@ -156,13 +156,11 @@ class ServerModel:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         try:
             yield from self._accepted(messages, schemas() if tools is None else tools)
-        except Refused as error:
+        except (Refused, Reported) as error:
             if is_too_long(complaint(error.body)):
                 raise too_long() from error
-            raise self._faults.status(error, self._model) from error
-        except Reported as error:
-            if is_too_long(complaint(error.body)):
-                raise too_long() from error
+            if isinstance(error, Refused):
+                raise self._faults.status(error, self._model) from error
             raise self._faults.reported(own_words(error.body)) from error
         except (httpx.HTTPError, OSError) as error:
             raise self._faults.connection(error) from error
@@ -208,7 +206,7 @@ class ServerModel:
         """If the settings name no model, choose the first chat model that the server lists."""
         if not self._model:
             listing = json.loads((yield from self._answered(self._client.models)))
-            name = next((name for name, _ in chat_models(listing)), "")
+            name = next(iter(chat_models(listing)), "")
             if not name and "data" in listing:
                 raise self._faults.no_model()
             if not name:

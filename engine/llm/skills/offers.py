@@ -14,7 +14,7 @@ from engine.llm.skills.matching.gist import meanings
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
 from engine.llm.skills.matching.repertoire import repertoire
 from engine.llm.skills.voices import kind_name
-from engine.llm.skills.window import ASKS, NO_WINDOW, QUIT_QUESTIONS, REMOVAL, page, run
+from engine.llm.skills.window import ASKS, NO_WINDOW, QUIT_QUESTIONS, REMOVAL, page
 from engine.messages.models import FetchModels, ModelEntry, ModelKind, Presence, UseModel
 from engine.resources import table
 
@@ -79,10 +79,6 @@ def refuse(_slots: Slots, context: SkillContext) -> Answer | None:
     if asked in QUIT_QUESTIONS or asked.startswith(ASKS):
         return Answer("All right.")
     return Answer("All right. I do what I can without.") if _offered(asked, context) else None
-
-
-def show_models(_slots: Slots, context: SkillContext) -> Answer:
-    return run({"command": "models", "say": "The page of models shows it."}, context)
 
 
 def was_offered(context: SkillContext) -> bool:

@@ -42,15 +42,11 @@ _YES_OR_NO = re.compile(r"\b(?:m+(?:h+m+)?|uhuh|u+[hm]+ (?:u+h+|h+u+[hm]+|h+m+))
 
 
 def repeat(slots: Slots, context: SkillContext) -> Answer | None:
-    """Repeat the words of a request if the request is certain."""
+    """Repeat the words of a request: of a certain one, or `perhaps` also of one that a language
+    model might understand better.
+    """
     found = exact_words(sentence(context) or slots["request"])
-    return Answer(found.text) if found and found.sure else None
-
-
-def perhaps_repeat(slots: Slots, context: SkillContext) -> Answer | None:
-    """Repeat the words, even if a language model might understand the request better."""
-    found = exact_words(sentence(context) or slots["request"])
-    return Answer(found.text) if found else None
+    return Answer(found.text) if found and (found.sure or "perhaps" in slots) else None
 
 
 def say_again(_slots: Slots, context: SkillContext) -> Answer:

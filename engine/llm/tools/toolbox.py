@@ -13,7 +13,6 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -103,11 +102,8 @@ def parsed_arguments(text: str) -> dict[str, Any] | None:
     """Return the first JSON object in a call's arguments; {} for empty ones, else None."""
     if text.strip() in ("", "null"):
         return {}
-    _, brace, rest = text.partition("{")
-    with suppress(ValueError, RecursionError):
-        found, _ = json.JSONDecoder(strict=False).raw_decode(brace + rest)
-        return dict(found)
-    return None
+    value, _ = _value(text, text.find("{"))
+    return value if isinstance(value, dict) else None
 
 
 def _arguments(text: str) -> Mapping[str, str] | None:
@@ -257,7 +253,7 @@ def _written_arguments(text: str) -> Any:
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:
-    """Return the JSON value at this position, and its end; None if it is invalid."""
+    """Return the JSON value at this position, and its end; None for an invalid one or position."""
     try:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except (ValueError, RecursionError):

@@ -260,7 +260,7 @@ def _in_zone(timer: TimerSet) -> TimerSet:
 def _said(timer: TimerSet, now: float) -> str:
     """Return a timer's announcement: an alarm says the time, a late timer when it was due."""
     due, late_s = datetime.fromtimestamp(timer.due), now - timer.due
-    face = clock_face(due.hour, due.minute)
+    face = clock_face(due)
     if late_s < LATE_S:
         return f"It's {face}. {timer.text}" if timer.kind is TimerKind.ALARM else timer.text
     ago = duration_phrase(late_s if late_s < 60 else late_s // 60 * 60)

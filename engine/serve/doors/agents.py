@@ -124,7 +124,7 @@ class Tools:
                 if any(isinstance(shown, SpeechEnded) for shown in ear.push(microphone.read())):
                     break
                 await clock.wait(_TICK_S)
-            return (await self._service.ears.transcript(ear.heard())).text
+            return (await self._service.ears.transcript(ear.heard)).text
         finally:
             microphone.close()
 

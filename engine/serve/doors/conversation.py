@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 
 from engine.llm import base
-from engine.llm.history import ChatMessage, marked_text
+from engine.llm.history import ChatMessage, add_text, marked_text
 from engine.llm.tools.toolbox import ToolSchema
 from engine.runtime.turn.waiting import Patience
 from engine.serve.doors.requests import (
@@ -333,11 +333,6 @@ class Conversation:
         for item in self._items:
             if isinstance(item, Call) and item.call_id in results:
                 chat += [item.chat_message, results[item.call_id].chat_message]
-            if not isinstance(item, Message) or item.role == "system":
-                continue
-            text = marked_text(item.chat_message)
-            if text and chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
-                chat[-1]["content"] += f"\n{text}"
-            elif text:
-                chat.append({"role": item.role, "content": text})
+            elif isinstance(item, Message) and item.role != "system":
+                add_text(chat, item.role, marked_text(item.chat_message))
         return chat

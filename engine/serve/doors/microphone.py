@@ -24,12 +24,12 @@ SLICE: Final = SAMPLE_RATE // 10  # samples per call; more would delay other cli
 
 
 class ClientMicrophone:
-    """Sound at `rate` (Hz) in, utterances at 16 kHz out."""
+    """Sound at `rate` (Hz) in, utterances at 16 kHz out. `heard`: the kept samples [S]."""
 
     def __init__(self, rate: int = SAMPLE_RATE) -> None:
         self._resampler = Resampler(rate, EAR_RATE)
         self._watch: SpeechWatch | None = None  # None = the client itself ends its utterances
-        self._kept = np.zeros(0, np.float32)
+        self.heard = np.zeros(0, np.float32)
         self._end = 0  # sample after the last one that is kept
 
     def listen(self, patience: Patience | None) -> None:
@@ -47,18 +47,18 @@ class ClientMicrophone:
 
     def push(self, pcm: Pcm) -> list[SpeechEvent]:
         """Append sound [S], at most SLICE; return its events in order."""
-        heard = self._resampler.push(pcm)
-        self._end += len(heard)
-        self._kept = np.concatenate([self._kept, heard])[-_MOST:]
+        new = self._resampler.push(pcm)
+        self._end += len(new)
+        self.heard = np.concatenate([self.heard, new])[-_MOST:]
         if self._watch is None:
             return []
-        seen = self._watch.push(heard, self._end)
+        seen = self._watch.push(new, self._end)
         shown = [event for event in seen if isinstance(event, SpeechEvent)]
         for event in shown:
             if isinstance(event, SpeechStarted | SpeechEnded):
                 self._watch.follow(event.sample if isinstance(event, SpeechStarted) else None)
         if not (self._watch.speaking or any(isinstance(event, SpeechEnded) for event in shown)):
-            self._kept = self._kept[-_BEFORE:]
+            self.heard = self.heard[-_BEFORE:]
         return shown
 
     def judge(self, pause: int, transcript: Transcript, completeness: Completeness) -> None:
@@ -66,10 +66,6 @@ class ClientMicrophone:
         if self._watch is not None:
             self._watch.judge(InterimTranscript(0, pause, transcript, completeness, 0.0))
 
-    def heard(self) -> Pcm:
-        """Return the kept samples [S] at 16 kHz."""
-        return self._kept
-
     def clear(self) -> None:
         """Delete the kept samples."""
-        self._kept = self._kept[:0]
+        self.heard = self.heard[:0]

@@ -82,7 +82,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             case "input_audio_buffer.append":
                 await self._append(event.audio)
             case "input_audio_buffer.commit":
-                if len(self._microphone.heard()) < _SHORTEST:
+                if len(self._microphone.heard) < _SHORTEST:
                     raise Refusal("The sound is too short: send 100 ms or more.", field="audio")
                 await self._note(create=False)
             case "input_audio_buffer.clear":
@@ -159,7 +159,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             case SpeechPaused(sample) if turns and turns.semantic:
                 for stale in self._drafts.values():
                     stale.cancel()
-                draft = self._draft(sample, self._microphone.heard())
+                draft = self._draft(sample, self._microphone.heard)
                 self._drafts = {sample: self.tasks.create_task(draft)}
             case SpeechEnded(sample):
                 await self.tell("input_audio_buffer.speech_stopped", audio_end_ms=at_ms, **place)
@@ -181,7 +181,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         item = Message(id=self._next, role="user", content=[part])
         self._next = new_key("item")
         await self._add(item, committed=True)
-        pcm = self._microphone.heard()
+        pcm = self._microphone.heard
         self._microphone.clear()
         self._hearing = self.tasks.create_task(self._understand(item, 0, pcm, draft, create=create))
 

@@ -176,12 +176,16 @@ def scripted():
 @pytest.fixture
 def reply_of(scripted, connect, asked, state):
     """reply_of(answer...): the reply of a model whose server gives these answers; without any, it
-    goes on with its script."""
-    model = connect(scripted.address)
+    goes on with its script. Other settings than the usual ones, such as an address, are of another
+    model."""
+    models = {}
 
-    def begin(*script):
+    def begin(*script, said=asked, **settings):
         scripted.script = [*script] or scripted.script
-        return model.reply(asked, state)
+        key = tuple(settings.items())
+        if key not in models:
+            models[key] = connect(**{"address": scripted.address, **settings})
+        return models[key].reply(said, state)
 
     return begin
 
@@ -189,4 +193,4 @@ def reply_of(scripted, connect, asked, state):
 @pytest.fixture
 def answer_to(reply_of):
     """As reply_of(), to its end."""
-    return lambda *script: list(reply_of(*script))
+    return lambda *script, **settings: list(reply_of(*script, **settings))

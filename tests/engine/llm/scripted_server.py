@@ -18,7 +18,7 @@ class ScriptedServer:
     def __init__(self, certificate: tuple[Path, Path] | None = None) -> None:
         """`certificate` and its key: the server speaks TLS."""
         self.script: list[Callable[[http.server.BaseHTTPRequestHandler], None]] = []
-        self.listing = lists_one  # answers every GET
+        self.listing = lists({"id": "first"})  # answers every GET
         self.requests: list[dict] = []
         self.headers: list[dict[str, str]] = []
         self.released = threading.Event()  # ends what stalls
@@ -62,10 +62,6 @@ def send(handler, status: int, body: str, kind: str = "application/json") -> Non
     handler.send_header("Content-Length", str(len(body.encode())))
     handler.end_headers()
     handler.wfile.write(body.encode())
-
-
-def lists_one(handler) -> None:
-    send(handler, 200, json.dumps({"object": "list", "data": [{"id": "first"}]}))
 
 
 def begin_events(handler) -> None:
@@ -120,8 +116,18 @@ def calls(*fragments: dict):
     return sends(*events, chunk(reason="tool_calls"), DONE)
 
 
+def refuses(status: int, body: object, kind: str = "application/json"):
+    """An answer of a text, or of JSON."""
+    text = body if isinstance(body, str) else json.dumps(body)
+    return lambda handler: send(handler, status, text, kind)
+
+
 def fails(status: int, message: str = "no"):
-    return lambda handler: send(handler, status, json.dumps({"error": {"message": message}}))
+    return refuses(status, {"error": {"message": message}})
+
+
+def lists(*entries: object):
+    return refuses(200, {"object": "list", "data": [*entries]})
 
 
 def hangs_up(handler):

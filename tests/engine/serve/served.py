@@ -115,6 +115,17 @@ async def connected(served: Served, **options: Any) -> AsyncIterator[ClientConne
         yield socket
 
 
+@asynccontextmanager
+async def connection(
+    port: int, sent: bytes = b"", **options: Any
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection without a client's library, on which these bytes were sent."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, **options)
+    writer.write(sent)
+    yield reader, writer
+    writer.close()
+
+
 async def tell(socket: ClientConnection, kind: str, **fields: Any) -> None:
     await socket.send(json.dumps({"type": kind, **fields}))
 
@@ -129,6 +140,15 @@ async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any
         else:
             events.append(json.loads(message))
     return events, sound
+
+
+async def say(
+    socket: ClientConnection, text: str, last: str = "session.done"
+) -> tuple[list[dict[str, Any]], bytes]:
+    """Let a whole text be spoken; what comes up to the last event."""
+    await tell(socket, "input.text", text=text)
+    await tell(socket, "input.done")
+    return await until(socket, last)
 
 
 @pytest.fixture(scope="module")

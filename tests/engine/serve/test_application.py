@@ -17,51 +17,43 @@ from engine.serve.limits import Limits
 from engine.serve.server import TOKEN_FILE, own_limits, own_token
 from engine.settings import Settings, SpeechSettings
 from engine.tts import pick
-from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until
+from tests.engine.serve.served import ANSWERS, Served, connected, connection, say, serving, tell
 
 VOICES = "/v1/audio/voices"
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    ANSWERS["callers"],
-)
+@pytest.mark.parametrize(("headers", "status"), ANSWERS["callers"])
 async def test_only_who_calls_it_by_its_name_comes_in(
     served: Served, headers: dict[str, str], status: int
 ) -> None:
     assert (await served.client.get(VOICES, headers=headers)).status_code == status
 
 
-async def test_with_a_token_only_who_knows_it_comes_in() -> None:
-    right = ["Bearer secret", "bearer secret"]
-    wrong = ["Bearer secre", "Bearer \u00e9", "Basic secret", "secret", ""]
-    async with serving(access=Access(HERE, "secret", ("/",))) as served:
-        for given in right + wrong:
-            headers = {"Authorization": given.encode()}
-            answer = await served.client.get(VOICES, headers=headers)
-            assert answer.status_code == (200 if given in right else 401), given
-            if given in wrong:
-                assert answer.json()["error"]["code"] == "invalid_api_key"
+NAMED = Access(HERE | {"host.docker.internal"}, "secret")
+LOCKED = Access(HERE, "secret", ("/",))
 
 
-async def test_with_the_token_a_client_may_use_any_host_name_and_without_it_a_listed_one() -> None:
-    hosts = HERE | {"host.docker.internal"}
-    async with serving(access=Access(hosts, "secret")) as served:
-        for name, token, status in (
-            ("proxy.example", "secret", 200),
-            ("proxy.example", "wrong", 421),
-            ("evil.example", "", 421),
-            ("host.docker.internal:8790", "", 200),
-        ):
-            headers = {"Host": name, **({"Authorization": f"Bearer {token}"} if token else {})}
-            answer = await served.client.get(VOICES, headers=headers)
-            assert answer.status_code == status, (name, token)
-
-
-async def test_no_token_is_the_right_one_where_there_is_none() -> None:
-    async with serving(access=Access(HERE, "")) as served:
-        headers = {"Host": "evil.example", "Authorization": "Bearer"}
-        assert (await served.client.get(VOICES, headers=headers)).status_code == 421
+@pytest.mark.parametrize(
+    ("access", "host", "given", "status"),
+    [
+        *((LOCKED, "localhost", given, 200) for given in ("Bearer secret", "bearer secret")),
+        *((LOCKED, "localhost", given, 401) for given in ("Bearer secre", "Bearer \u00e9")),
+        *((LOCKED, "localhost", given, 401) for given in ("Basic secret", "secret", "")),
+        (NAMED, "proxy.example", "Bearer secret", 200),
+        (NAMED, "proxy.example", "Bearer wrong", 421),
+        (NAMED, "evil.example", "", 421),
+        (NAMED, "host.docker.internal:8790", "", 200),
+        (Access(HERE, ""), "evil.example", "Bearer", 421),
+    ],
+)
+async def test_with_the_token_any_host_name_will_do_and_without_it_a_listed_one_where_allowed(
+    access: Access, host: str, given: str, status: int
+) -> None:
+    async with serving(access=access) as served:
+        headers = {"Host": host.encode(), "Authorization": given.encode()}
+        answer = await served.client.get(VOICES, headers=headers)
+    assert answer.status_code == status
+    assert status != 401 or answer.json()["error"]["code"] == "invalid_api_key"
 
 
 @pytest.mark.parametrize("way", ["send", "receive"])
@@ -97,16 +89,14 @@ async def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
 
 @pytest.mark.parametrize("trickle", [b"", b" "], ids=["does not arrive", "trickles in"])
 async def test_a_body_that_is_late_is_not_waited_for(trickle: bytes) -> None:
-    async with serving(Limits(body_s=0.2)) as served:
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{"
-        writer.write(head.encode())
+    head = b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{"
+    limits = Limits(body_s=0.2)
+    async with serving(limits) as served, connection(served.port, head) as (reader, writer):
         answer = asyncio.ensure_future(reader.readline())
         while not answer.done():
             writer.write(trickle)
             await asyncio.sleep(0.01)
         assert b" 408 " in await answer
-        writer.close()
 
 
 async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,18 +104,15 @@ async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.Monk
 
     async with serving() as served:
         for sent in (b"", b"GET /v1/models HTTP/1.1\r\nHost: local"):
-            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-            writer.write(sent)
-            assert await reader.read() == b""
-            writer.close()
+            async with connection(served.port, sent) as (reader, _):
+                assert await reader.read() == b""
 
 
 @pytest.mark.parametrize("rest", [b"", b"X: y\r\n"])
 async def test_a_later_head_that_does_not_end_ends_its_connection(
     monkeypatch: pytest.MonkeyPatch, rest: bytes
 ) -> None:
-    async with serving() as served:
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    async with serving() as served, connection(served.port) as (reader, writer):
         head = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n"
         for _ in range(2):
             writer.write(head + b"\r\n")
@@ -139,28 +126,22 @@ async def test_a_later_head_that_does_not_end_ends_its_connection(
             await asyncio.sleep(0.01)
         with suppress(ConnectionResetError):  # the rest that was sent behind the end
             assert await ended == b""
-        writer.close()
 
 
 async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application, "HEAD_S", 0.02)
 
     async with serving() as served, connected(served) as socket:
-        idle, writer = await asyncio.open_connection("127.0.0.1", served.port)
-        assert await idle.read() == b""  # so much time has passed
-        writer.close()
-        await tell(socket, "input.text", text="hello ")
-        await tell(socket, "input.done")
-        await until(socket, "session.done")
+        async with connection(served.port) as (idle, _):
+            assert await idle.read() == b""  # so much time has passed
+        await say(socket, "hello ")
 
 
 async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with serving() as served, connected(served) as socket:
         await tell(socket, "session.config", lead_ms=60_000)
-        await tell(socket, "input.text", text="abracadabra ")
-        await tell(socket, "input.done")
-        await until(socket, "session.done")
+        await say(socket, "abracadabra ")
         body = {"input": "abracadabra", "voice": "abracadabra"}
         await served.client.post("/v1/audio/speech", json=body)
 
@@ -171,13 +152,16 @@ async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFix
 # -------------------------------------------------------------------------- token, address, places
 
 
-def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    made = own_token(tmp_path)
+def test_a_token_is_made_once_and_only_its_owner_can_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    made = own_token()
     assert len(made) >= 32
     path = tmp_path / TOKEN_FILE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert own_token(tmp_path) == made
+    assert own_token() == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

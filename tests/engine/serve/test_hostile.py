@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine.serve.limits import Limits
-from tests.engine.serve.served import Served, connected, serving, tell, until
+from tests.engine.serve.served import Served, connected, connection, serving, tell, until
 
 LONG = "go " * 1000
 BOMBS = [
@@ -89,14 +89,12 @@ async def test_json_made_to_break_something_is_refused(served: Served, content: 
 
 
 async def test_a_reader_that_does_not_read_is_let_go() -> None:
+    body = json.dumps({"input": LONG, "response_format": "wav"}).encode()
+    head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
+    request = head.encode() + b"\r\n\r\n" + body
     limits = Limits(slots=1, write_s=0.2)
-    async with serving(limits) as served:
-        _, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1)
-        body = json.dumps({"input": LONG, "response_format": "wav"}).encode()
-        head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
-        writer.write(head.encode() + b"\r\n\r\n" + body)
+    async with serving(limits) as served, connection(served.port, request, limit=1):
         await alive(served)  # once the only place is free
-        writer.close()
 
 
 async def test_one_client_cannot_keep_all_others_waiting(served: Served) -> None:

@@ -12,7 +12,7 @@ import pytest
 from engine.errors import InvalidInput, ModelError
 from engine.serve.limits import Clock
 from engine.serve.service import SAMPLE_RATE, Service, Speech, SpeechFrame
-from engine.serve.voices import copies, keep
+from engine.serve.voices import Copies, copies, keep
 from engine.settings import Settings, SpeechSettings
 from engine.tts import voices
 from engine.tts.base import Voice
@@ -38,10 +38,15 @@ class HandClock:
 
 
 @asynccontextmanager
-async def speaking(clock: Clock | None = None) -> AsyncIterator[Speech]:
+async def speaking(text: str = "", clock: Clock | None = None) -> AsyncIterator[Speech]:
+    """An utterance of this text; of none, it can still be written."""
     settings = Settings(speech=SpeechSettings(pacing=False))
     async with started(clock=clock, settings=settings) as (service, _):
-        yield service.speech()
+        speech = service.speech()
+        if text:
+            speech.write(text)
+            speech.end()
+        yield speech
         assert service.stop()
 
 
@@ -70,27 +75,19 @@ async def voice_of(service: Service, name: str) -> Voice:
     return await service.thread.call(lambda model: service._voices.find(model, name))
 
 
-async def test_a_voice_that_is_removed_is_gone_at_once(
+async def test_a_voice_is_gone_when_it_is_removed_and_sounds_as_it_was_made_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with with_ann(tmp_path, monkeypatch) as (service, path):
         await service.check_voice("ann")
+        assert (await voice_of(service, "Ann")).tensors["x"][0] == 1
         path.unlink()
         with pytest.raises(InvalidInput, match="Ann"):
             await service.check_voice("Ann")
         await service.check_voice("Tone")
-
-
-async def test_a_voice_that_is_made_again_sounds_as_it_is_now(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with with_ann(tmp_path, monkeypatch) as (service, path):
-        assert (await voice_of(service, "Ann")).tensors["x"][0] == 1
-        path.unlink()
-        make_ann(2)
-        assert (await voice_of(service, "Ann")).tensors["x"][0] == 2
-        make_ann(3)
-        assert (await voice_of(service, "Ann")).tensors["x"][0] == 3
+        for value in (2, 3):
+            make_ann(value)
+            assert (await voice_of(service, "Ann")).tensors["x"][0] == value
 
 
 async def test_where_the_chosen_voice_is_removed_the_synthesisers_own_speaks(
@@ -105,9 +102,7 @@ async def test_where_the_chosen_voice_is_removed_the_synthesisers_own_speaks(
 
 
 async def test_text_that_comes_piece_by_piece_sounds_as_the_whole() -> None:
-    async with speaking() as speech:
-        speech.write(TEXT)
-        speech.end()
+    async with speaking(TEXT) as speech:
         whole = await heard(speech.frames())
     async with speaking() as speech:
         sounding = asyncio.ensure_future(heard(speech.frames()))
@@ -122,17 +117,13 @@ async def test_text_that_comes_piece_by_piece_sounds_as_the_whole() -> None:
 async def test_a_break_is_silent_for_as_long_as_it_asks() -> None:
     lengths = []
     for text in ("Go on now.", 'Go <break time="1500ms"/> on now.'):
-        async with speaking() as speech:
-            speech.write(text)
-            speech.end()
+        async with speaking(text) as speech:
             lengths.append(len(await heard(speech.frames())))
     assert lengths[1] - lengths[0] == pytest.approx(1.5 * SAMPLE_RATE, abs=20)  # a zero is quiet
 
 
 async def test_a_rate_set_while_it_speaks_holds_from_the_next_step() -> None:
-    async with speaking() as speech:
-        speech.write("go " * 40)
-        speech.end()
+    async with speaking("go " * 40) as speech:
         async for frame in speech.frames():
             if frame.at_ms > 1000:
                 speech.rate = 8.0
@@ -145,10 +136,7 @@ async def test_a_rate_set_while_it_speaks_holds_from_the_next_step() -> None:
 
 async def test_speech_stays_no_further_ahead_than_its_lead() -> None:
     hand = HandClock()
-
-    async with speaking(hand.clock()) as speech:
-        speech.write("go " * 40)
-        speech.end()
+    async with speaking("go " * 40, hand.clock()) as speech:
         async for frame in speech.frames(lead_ms=200):
             assert frame.at_ms / 1000 <= hand.at + 0.2 + 0.001
         assert speech.given_ms / 1000 - hand.at < 0.3
@@ -156,10 +144,7 @@ async def test_speech_stays_no_further_ahead_than_its_lead() -> None:
 
 async def test_a_listener_who_ran_dry_is_not_made_up_for() -> None:
     hand = HandClock()
-
-    async with speaking(hand.clock()) as speech:
-        speech.write("go " * 40)
-        speech.end()
+    async with speaking("go " * 40, hand.clock()) as speech:
         frames = speech.frames(lead_ms=200)
         await anext(frames)
         hand.at += 10.0  # nobody asked for more
@@ -203,37 +188,33 @@ async def test_of_two_that_begin_at_once_one_has_some_sound_before_the_other_doe
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
-    folder = tmp_path / "here"
-    folder.mkdir()
-    voices.save(Voice("Ada", "fake", {"codes": np.arange(6, dtype=np.int16)}), folder)
-    return folder
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copies:
+    """The voices of this machine; from then on the program is on another one."""
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "here"))
+    voices.save(Voice("Ada", "fake", {"codes": np.arange(6, dtype=np.int16)}), voices.folder())
+    found = copies()
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "there"))
+    return found
 
 
-def test_a_machine_without_the_voice_gets_it_and_one_with_it_keeps_it(
-    here: Path, tmp_path: Path
-) -> None:
-    there = tmp_path / "there"
+def test_a_machine_without_the_voice_gets_it_and_one_with_it_keeps_it(here: Copies) -> None:
     for _ in range(2):
-        keep(copies(here), there)
-    assert copies(there) == copies(here)
-    (found,) = voices.saved_voices(there)
+        keep(here)
+    assert copies() == here
+    (found,) = voices.saved_voices(voices.folder())
     assert found.name == "Ada"
 
 
-def test_another_voice_of_that_name_is_left_alone_and_told(here: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    there.mkdir()
-    voices.save(Voice("Ada", "fake", {"codes": np.arange(7, dtype=np.int16)}), there)
-    before = copies(there)
+def test_another_voice_of_that_name_is_left_alone_and_told(here: Copies) -> None:
+    voices.save(Voice("Ada", "fake", {"codes": np.arange(7, dtype=np.int16)}), voices.folder())
+    before = copies()
     with pytest.raises(ModelError, match="different voice"):
-        keep(copies(here), there)
-    assert copies(there) == before
+        keep(here)
+    assert copies() == before
 
 
-def test_a_copy_stays_in_the_folder_of_the_voices(here: Path, tmp_path: Path) -> None:
-    ((name, content),) = copies(here).items()
-    there = tmp_path / "deep" / "there"
-    keep({f"../{name}": content}, there)
-    assert (there / name).exists()
-    assert not (there.parent / name).exists()
+def test_a_copy_stays_in_the_folder_of_the_voices(here: Copies) -> None:
+    ((name, content),) = here.items()
+    keep({f"../{name}": content})
+    assert (voices.folder() / name).exists()
+    assert not (voices.folder().parent / name).exists()

@@ -246,18 +246,12 @@ def tell_past_day(slots: Slots, context: SkillContext) -> Answer:
 
 
 def days_until(slots: Slots, context: SkillContext) -> Answer | Slots:
+    """Return the length of the time until a day, in weeks too if `unit` says so."""
     day = _day(slots["day"], context)
     days = (day - context.now().date()).days
     if days <= 0:
         return Answer("That's today." if days == 0 else "That has already been.")
-    return {"length": counted(days, "day"), "name": _name(slots["day"], day)}
-
-
-def weeks_until(slots: Slots, context: SkillContext) -> Answer | Slots:
-    day, today = _day(slots["day"], context), context.now().date()
-    if day <= today:
-        return days_until(slots, context)
-    weeks, days = divmod((day - today).days, 7)
+    weeks, days = divmod(days, 7) if slots.get("unit") == "week" else (0, days)
     parts = [counted(weeks, "week")] if weeks else []
     parts += [counted(days, "day")] if days else []
     return {"length": " and ".join(parts), "name": _name(slots["day"], day)}

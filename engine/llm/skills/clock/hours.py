@@ -63,7 +63,7 @@ def local_now() -> datetime:
 
 
 def time_now(_slots: Slots, context: SkillContext) -> Slots:
-    return {"time": clock_face(context.now().hour, context.now().minute)}
+    return {"time": clock_face(context.now())}
 
 
 def now_in_words(_slots: Slots, context: SkillContext) -> Slots:
@@ -71,7 +71,7 @@ def now_in_words(_slots: Slots, context: SkillContext) -> Slots:
     now = context.now()
     days_left = (date(now.year, 12, 31) - now.date()).days
     return {
-        "time": clock_face(now.hour, now.minute),
+        "time": clock_face(now),
         "date": date_phrase(now.date()),
         "month": MONTHS[now.month - 1].capitalize(),
         "year": str(now.year),
@@ -85,7 +85,7 @@ def time_away(slots: Slots, context: SkillContext) -> Slots | None:
     if seconds > _FARTHEST_S:
         return None
     then = moment_after(context.now(), seconds if slots["side"] == "after" else -seconds)
-    return {"time": clock_face(then.hour, then.minute)}
+    return {"time": clock_face(then)}
 
 
 def time_until(slots: Slots, context: SkillContext) -> Slots | None:
@@ -158,14 +158,14 @@ def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, st
                 yield day, rest
 
 
-def clock_face(hour: int, minute: int) -> str:
+def clock_face(now: datetime) -> str:
     """ "7:05 AM" """
-    return f"{hour % 12 or 12}:{minute:02d} {'AM' if hour < 12 else 'PM'}"
+    return f"{now.hour % 12 or 12}:{now.minute:02d} {'AM' if now.hour < 12 else 'PM'}"
 
 
 def moment_phrase(moment: datetime, now: datetime) -> str:
     """ "7:00 AM", "7:00 AM tomorrow", "9:00 AM on Friday", "9:00 AM on Friday, March 6th, 2026"."""
-    face, days = clock_face(moment.hour, moment.minute), (moment.date() - now.date()).days
+    face, days = clock_face(moment), (moment.date() - now.date()).days
     if days <= 1:
         return f"{face} tomorrow" if days == 1 else face
     day = WEEKDAYS[moment.weekday()].capitalize() if days < 7 else date_phrase(moment.date())
@@ -236,7 +236,7 @@ def time_there(slots: Slots, context: SkillContext) -> Slots:
     there = here.astimezone(_zone(place))
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
-    return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
+    return {"where": _titled(place), "time": f"{clock_face(there)}{day}"}
 
 
 def time_zone(slots: Slots, context: SkillContext) -> Slots:
@@ -260,7 +260,7 @@ def convert_time(slots: Slots, context: SkillContext) -> Slots | None:
     days = (there.date() - moment.date()).days
     day = {1: " the next day", -1: " the day before"}.get(days, "")
     where = "Here" if places[1] == "here" else f"In {_titled(places[1])}"
-    return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
+    return {"where": where, "time": f"{clock_face(there)}{day}"}
 
 
 def tell_difference(slots: Slots, context: SkillContext) -> Answer:

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.languages import ENGLISH
 from engine.llm.base import Action, ChangeVolume, Message, Role, StartTimer, Timer
+from engine.llm.skills.abilities import MISHEARD
 from engine.llm.skills.clock.hours import moment_after
 from engine.llm.skills.languages.commands import OFFER, Command, Times, command, texts_of, times
 from engine.llm.skills.matching.intent import Answer, SkillContext, last_answer
@@ -18,8 +19,6 @@ from engine.messages.timers import ExtendTimers, TimerKind
 
 Row = Mapping[str, str]
 Texts = Mapping[str, Any]
-
-_MISHEARD = 0.5  # confidence; see abilities.py
 
 
 def answer(context: SkillContext, matcher: Matcher, *, certain_only: bool) -> Answer | None:
@@ -47,7 +46,7 @@ def unknown(context: SkillContext) -> Answer:
     """Answer a question that only a language model could answer, in the question's language."""
     asked = context.history[-1]
     texts = texts_of(asked.language)
-    if asked.confidence < _MISHEARD:
+    if asked.confidence < MISHEARD:
         return Answer(texts["unheard"])
     model = needed_model(context)
     if model is None:

@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any, Final
 
 from engine.languages import ENGLISH, SPOKEN
+from engine.llm.skills.matching.quantities import enumeration
 from engine.resources import table
 from engine.text import tables
 from engine.text.languages.vocabulary import vocabulary
@@ -33,8 +34,7 @@ class Times:
     """The times of one language."""
 
     def __init__(self, language: str) -> None:
-        texts = table("commands", f"{language}.toml")
-        self._words: dict[str, Any] = texts["times"]
+        self._words: dict[str, Any] = texts_of(language)["times"]
         self._numbers = _numbers(language)
         self._units: dict[str, int] = self._words["units"]
         self._shares: dict[str, float] = self._words["shares"]
@@ -123,8 +123,7 @@ class Times:
         return self.joined(parts)
 
     def joined(self, items: list[str]) -> str:
-        *first, last = items
-        return f"{', '.join(first)} {self._words['and']} {last}" if first else last
+        return enumeration(items, self._words["and"])
 
 
 @cache

@@ -35,6 +35,7 @@ _AFTERTHOUGHTS = word_set("afterthoughts")
 _NO_WORDS = word_set("no_words")
 _OTHERS = word_set("others")
 _INTERJECTIONS = word_set("interjections")
+_NO_CONTENT = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS
 _REQUESTS = word_set("requests")
 _REQUEST = re.compile(
     rf"\b(?:and|then|also) (?:(?:then|also|please|after that) )*(?:{'|'.join(_REQUESTS)})\b"
@@ -93,7 +94,7 @@ def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
     words = _plain(said)
     if words and words[0] in _ARTICLES:
         words = words[1:]
-    outside = _CLAUSE | _POINTING | _ARTICLES | (_PREPOSITIONS - {"of"}) | _AFTERTHOUGHTS | _OTHERS
+    outside = (_NO_CONTENT - {"of"}) | _OTHERS
     return (
         0 < len(words) <= most
         and outside.isdisjoint(words[:-1])
@@ -108,7 +109,7 @@ def is_word(said: str) -> bool:
     words, plain = said.split(), _plain(said)
     if len(plain) <= 1:
         return bool(plain) and plain[0] not in _AFTERTHOUGHTS | _NO_WORDS
-    outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "check"}
+    outside = _NO_CONTENT | {"and", "check"}
     most = LONGEST_NAME if all(map(_CAPITAL.match, words)) else 2
     return 0 < len(words) <= most and outside.isdisjoint(plain)
 
@@ -118,7 +119,7 @@ def is_person(said: str, *, has_capitals: bool) -> bool:
     the name needs them too. Otherwise any word can be a name, except an adjective.
     """
     words, plain = said.split(), _plain(said)
-    outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
+    outside = _NO_CONTENT | {"and", "or"}
     if not plain or len(words) > 3 or _SENTENCE_MARK.search(said) or re.search(r"\d", said):
         return False
     if has_capitals:
@@ -136,11 +137,8 @@ def is_task(said: str) -> bool:
     if not 0 < len(words) <= LONGEST_TASK or _REQUEST.search(said) or _NO_HOUR.search(said):
         return False
     first, rest = words[0], words[1:]
-    begins = first in _INFINITIVES or (
-        first.isalpha()
-        and first
-        not in _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS | _INTERJECTIONS
-    )
+    is_verb = first.isalpha() and first not in _NO_CONTENT | _INTERJECTIONS
+    begins = first in _INFINITIVES or is_verb
     second = rest[0] if rest else ""
     asks = second == "me" or (first in _INFINITIVES and second in _SUBJECTS - {"it"})
     gap = _CLAUSE | _ARTICLES | _PREPOSITIONS  # after an article, a word is missing

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, time
 
-from engine.llm.base import StartTimer, Timer
+from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.hours import (
     clock_face,
@@ -23,7 +23,6 @@ from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_
 from engine.llm.skills.matching.quantities import (
     duration,
     duration_phrase,
-    enumeration,
     parse_duration,
 )
 from engine.llm.skills.timers.changing import MAX_TIMER_S
@@ -50,7 +49,7 @@ def set_alarm(slots: Slots, context: SkillContext) -> Answer | None:
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
         return ask_alarm_time(slots, context) if known else None
-    label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+    label = f"{clock_face(moment)} {ALARM}"
     seconds = seconds_until(moment, context.now())
     return Answer(
         f"Alarm set for {moment_phrase(moment, context.now())}.",
@@ -86,7 +85,7 @@ def put_alarm_off(slots: Slots, context: SkillContext) -> Answer | None:
     moment = moment_after(context.now(), later_s)
     if later_s >= DAY_S:
         return None
-    return move_alarm({"moment": clock_face(moment.hour, moment.minute).lower()}, context)
+    return move_alarm({"moment": clock_face(moment).lower()}, context)
 
 
 def another_moment(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
@@ -107,17 +106,12 @@ def ask_alarm_time(_slots: Slots, _context: SkillContext) -> Answer:
 
 def cancel_alarms(slots: Slots, context: SkillContext) -> Answer | None:
     """Cancel the alarm at that time, or the only one; ask which if there are several."""
-    alarms: tuple[Timer, ...] | None = running(context, TimerKind.ALARM)
-    if "moment" in slots:
-        alarms = alarms_at(slots["moment"], context)
-    if alarms is None:
-        return None
-    if not alarms and "moment" in slots:
-        return Answer("There is no such alarm.")
-    if len(alarms) > 1 and "all" not in slots:
-        known = enumeration([f"the {alarm.label}" for alarm in alarms], "or")
-        return Answer(f"Which alarm: {known}?")
-    return cancelled(alarms, TimerKind.ALARM)
+    if "moment" not in slots:
+        return cancelled(running(context, TimerKind.ALARM), TimerKind.ALARM, slots)
+    alarms = alarms_at(slots["moment"], context)
+    if not alarms:
+        return None if alarms is None else Answer("There is no such alarm.")
+    return cancelled(alarms, TimerKind.ALARM, slots)
 
 
 # The hour when only a part of the day was named.
@@ -237,10 +231,7 @@ def cancel_reminder(slots: Slots, context: SkillContext) -> Answer:
         reminders = tuple(each for each in reminders if wanted in each.label)
         if not reminders:
             return Answer("There is no such reminder.")
-    if len(reminders) < 2 or "all" in slots:
-        return cancelled(reminders, TimerKind.REMINDER)
-    tasks = enumeration([f"to {reminder.label}" for reminder in reminders], "or")
-    return Answer(f"Which reminder: {tasks}?")
+    return cancelled(reminders, TimerKind.REMINDER, slots)
 
 
 def with_time(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:

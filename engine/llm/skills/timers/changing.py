@@ -269,14 +269,14 @@ def dismiss(_slots: Slots, context: SkillContext) -> Answer | None:
 
 
 def snooze(slots: Slots, context: SkillContext) -> Answer | None:
-    """Ring again after the requested time, "five more minutes"."""
+    """Ring again after the requested time, "five more minutes", or after the usual one."""
     said = slots.get("duration") or slots.get("extra", "").replace(" more ", " ")
-    seconds = parse_duration(said)
-    return _snoozed(seconds, context) if seconds is not None and _ringing(context) else None
-
-
-def snooze_usual(_slots: Slots, context: SkillContext) -> Answer | None:
-    return _snoozed(SNOOZE_S, context) if _ringing(context) else None
+    seconds = parse_duration(said) if said else SNOOZE_S
+    if seconds is None or not (ringing := numbers(_ringing(context))):
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    return Answer(f"Again in {duration_phrase(seconds)}.", (ExtendTimers(ringing, seconds),))
 
 
 def ring_wish(said: str, state: AssistantState) -> CancelTimers | ExtendTimers | None:
@@ -289,10 +289,3 @@ def ring_wish(said: str, state: AssistantState) -> CancelTimers | ExtendTimers |
 
 def _ringing(context: SkillContext) -> tuple[Timer, ...]:
     return tuple(timer for timer in context.state().timers if timer.rings)
-
-
-def _snoozed(seconds: float, context: SkillContext) -> Answer:
-    if seconds > MAX_TIMER_S:
-        return Answer(TOO_LONG)
-    again = ExtendTimers(numbers(_ringing(context)), seconds)
-    return Answer(f"Again in {duration_phrase(seconds)}.", (again,))

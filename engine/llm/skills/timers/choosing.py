@@ -127,10 +127,16 @@ def newest_of(timers: Iterable[Timer]) -> Timer:
     return max(timers, key=lambda timer: timer.number)
 
 
-def cancelled(timers: tuple[Timer, ...], kind: TimerKind) -> Answer:
-    """Return the answer that cancels alarms or reminders."""
+def cancelled(timers: tuple[Timer, ...], kind: TimerKind, slots: Slots) -> Answer:
+    """Return the answer that cancels alarms or reminders; of several it asks which, unless `all`
+    are meant.
+    """
     if not timers:
         return Answer(f"There is no {kind.value} set.")
+    if len(timers) > 1 and "all" not in slots:
+        to = "to" if kind is TimerKind.REMINDER else "the"
+        names = [f"{to} {timer.label}" for timer in timers]
+        return Answer(f"Which {kind.value}: {enumeration(names, 'or')}?")
     said = f"The {name(timers[0])} is" if len(timers) == 1 else f"All {kind.value}s are"
     return Answer(f"{said} cancelled.", (CancelTimers(numbers(timers)),))
 
@@ -143,7 +149,7 @@ def alarms_at(when: str, context: SkillContext) -> tuple[Timer, ...] | None:
     """Return the alarms at a time of day, or on a day; None when neither is named."""
     now, alarms = context.now(), running(context, TimerKind.ALARM)
     if moment := parse_moment(when, now):
-        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+        label = f"{clock_face(moment)} {ALARM}"
         other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
         return tuple(alarm for alarm in alarms if alarm.label in (label, other))
     day = day_named(_PART_OF_DAY.sub("", when.strip()), now.date())

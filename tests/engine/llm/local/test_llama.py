@@ -13,6 +13,7 @@ from engine.llm.local import llama
 from engine.llm.local.gguf import family_prompt
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.cases import text
+from tests.engine.llm.conftest import PLAIN
 
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
 CALL = '<tool_call>{"name": "set_timer", "arguments": {"duration": "ten minutes"}}</tool_call>'
@@ -22,12 +23,6 @@ TOOL_TEMPLATE = (
     "{% for c in m.tool_calls or [] %}{{ c.function.arguments.duration }}{% endfor %}{% endfor %}"
     "{% if messages[-1].role == 'tool' %}<|tool|>{% else %}<|assistant|>{% endif %}"
 )
-NO_SYSTEM = (
-    "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
-    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
-)
-
-PLAIN = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
 
 
 @pytest.fixture
@@ -157,17 +152,10 @@ def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
             list(said)
 
 
-THINKS = {"<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
-THINKING = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
-
-
-@pytest.mark.parametrize(
-    ("follows", "template", "said"),
-    [(THINKS, THINKING, "Yes."), (ENDS, NO_SYSTEM, "William Shakespeare.")],
-    ids=["it has begun a thought, which is not spoken", "it has no system role"],
-)
-def test_a_template_may_have_its_own_way(load, asked, state, follows, template, said):
-    assert text(load(follows, template).reply(asked, state)) == said
+def test_a_thought_that_the_template_has_begun_is_not_spoken(load, asked, state):
+    thinks = {"<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
+    assert text(load(thinks, template).reply(asked, state)) == "Yes."
 
 
 def test_a_tool_is_called_and_its_result_answered(load, asked, state):
@@ -197,6 +185,7 @@ CALL_AND_RESULT = [
     {"role": "tool", "tool_call_id": "a", "name": "spell", "content": "T, E, A."},
 ]
 SHOWS_TOOLS = "{% if tools %}<tool_call>{{ tools | tojson }}{% endif %}" + PLAIN
+NO_SYSTEM = "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}" + PLAIN
 NEEDS_TOOLS = "{% for tool in tools %}{{ tool }}{% endfor %}" + PLAIN
 NEEDS_FUNCTIONS = "{{ functions | length }}" + PLAIN
 NO_TOOL_ROLE = (
@@ -214,8 +203,11 @@ CONTENT_IS_TEXT = "{% for m in messages %}{{ m.content + '' }}{% endfor %}" + PL
 
 @pytest.mark.parametrize(
     "template",
-    [NEEDS_TOOLS, NEEDS_FUNCTIONS, NO_TOOL_ROLE, NOTHING_BUT_USER_AND_ASSISTANT, CONTENT_IS_TEXT],
-    ids=["tools", "functions", "no calls", "two roles", "content"],
+    [
+        *(NO_SYSTEM, NEEDS_TOOLS, NEEDS_FUNCTIONS, NO_TOOL_ROLE),
+        *(NOTHING_BUT_USER_AND_ASSISTANT, CONTENT_IS_TEXT),
+    ],
+    ids=["no system", "tools", "functions", "no calls", "two roles", "content"],
 )
 def test_a_template_that_takes_less_gets_the_same_in_another_form(load, asked, state, template):
     model = load(ENDS, template)
@@ -228,7 +220,9 @@ def test_a_template_that_takes_less_gets_the_same_in_another_form(load, asked, s
 # Programs that fail, as Firefunction's does, with the marks of families that llama.cpp knows.
 NEEDS_DATE = "{{ 'Today: ' + datetime }}<|start_header_id|>{{ role }}<|end_header_id|>"
 NEVER_CHATML = "{{ raise_exception('never') }}<|im_start|>{{ role }}<|im_end|>"
-FAMILIES = pytest.mark.parametrize(
+
+
+@pytest.mark.parametrize(
     ("template", "question", "answer"),
     [
         (
@@ -240,9 +234,6 @@ FAMILIES = pytest.mark.parametrize(
     ],
     ids=["Llama 3", "ChatML"],
 )
-
-
-@FAMILIES
 def test_where_a_template_fails_the_format_of_its_family_is_used(load, template, question, answer):
     prompt = load(ENDS, template)._prompt(CALL_AND_RESULT)
     assert question in prompt

@@ -13,7 +13,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.servers import address
 from engine.settings import LanguageModelSettings
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import ask, text
+from tests.engine.llm.cases import text
 from tests.help.machine.loopback import free_port, running
 
 ELSEWHERE = "http://models.example:8080/v1"
@@ -27,22 +27,13 @@ def no_proxies(monkeypatch):
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_nothing_of_the_environment_is_sent(scripted, connect, asked, state, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "petunia-key")
-    monkeypatch.setenv("OPENAI_ORG_ID", "petunia-org")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "petunia-project")
+def test_nothing_of_the_environment_is_sent(scripted, answer_to, monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "petunia")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: petunia\nX-Petunia: petunia")
-    scripted.script = [scripts.says("Yes.")]
-    assert text(ask(connect(scripted.address), asked, state)) == "Yes."
-    assert set(scripted.headers[0]) == {
-        "host",
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "user-agent",
-    }
+    assert text(answer_to(scripts.says("Yes."))) == "Yes."
+    usual = "host accept accept-encoding connection content-length content-type user-agent"
+    assert set(scripted.headers[0]) == set(usual.split())
     assert "petunia" not in repr(scripted.headers)
 
 
@@ -107,12 +98,12 @@ def proxied():
     ("variable", "scheme"),
     [("http_proxy", "http://"), ("ALL_PROXY", "http://"), ("HTTP_PROXY", "")],
 )
-def test_another_computer_is_asked_through_the_proxy_of_the_environment(  # noqa: PLR0913
-    proxied, connect, asked, state, monkeypatch, variable, scheme
+def test_another_computer_is_asked_through_the_proxy_of_the_environment(
+    proxied, answer_to, monkeypatch, variable, scheme
 ):
     place, seen = proxied
     monkeypatch.setenv(variable, f"{scheme}{place}")
-    assert text(ask(connect(ELSEWHERE), asked, state)) == "Through the proxy."
+    assert text(answer_to(address=ELSEWHERE)) == "Through the proxy."
     assert seen == [f"{ELSEWHERE}/chat/completions"]
 
 
@@ -126,21 +117,18 @@ def test_an_excepted_address_is_asked_without_the_proxy(connect, monkeypatch):
 @pytest.mark.parametrize(
     "proxy", ["socks5://me:secret@host:1", "http://me:secret@host:99999", "ftp://me:secret@host"]
 )
-def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
-    scripted, connect, asked, state, monkeypatch, proxy
-):
+def test_a_proxy_that_cannot_be_used_is_told_without_its_password(answer_to, monkeypatch, proxy):
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(ModelError, match=r"The proxy \w+://host\S* cannot be used") as caught:
-        connect(ELSEWHERE)
+        answer_to(address=ELSEWHERE)
     assert "secret" not in str(caught.value)
-    scripted.script = [scripts.says("Yes.")]
-    assert text(ask(connect(scripted.address), asked, state)) == "Yes."
+    assert text(answer_to(scripts.says("Yes."))) == "Yes."
 
 
-def test_a_proxy_that_is_not_there_is_told_as_the_cause(connect, asked, state, monkeypatch):
+def test_a_proxy_that_is_not_there_is_told_as_the_cause(answer_to, monkeypatch):
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
     with pytest.raises(LanguageModelError, match="cannot be reached through the proxy"):
-        ask(connect(ELSEWHERE), asked, state)
+        answer_to(address=ELSEWHERE)
 
 
 @pytest.fixture(scope="session")
@@ -175,23 +163,24 @@ def secure(certificate):
     scripted.stop()
 
 
-def test_a_certificate_that_is_not_trusted_is_told_and_can_be_named(  # noqa: PLR0913
-    secure, certificate, connect, asked, state, monkeypatch, tmp_path
+def test_a_certificate_that_is_not_trusted_is_told_and_can_be_named(
+    secure, certificate, connect, answer_to, monkeypatch, tmp_path
 ):
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(LanguageModelError, match=r"certificate of .* is not accepted") as caught:
-        ask(connect(secure), asked, state)
+        answer_to(address=secure)
     assert "SSL_CERT_FILE" in caught.value.hint
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "no such folder" / "keys"))
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
-    assert text(ask(connect(secure), asked, state)) == "Safely."
+    # Another model: certificates are read when it connects.
+    assert text(answer_to(address=secure, temperature=0.0)) == "Safely."
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
     with pytest.raises(ModelError, match=r"certificates in .*gone\.pem cannot be read"):
         connect(secure)
 
 
-def test_a_server_without_tls_is_told_from_one_that_is_not_there(scripted, connect, asked, state):
+def test_a_server_without_tls_is_told_from_one_that_is_not_there(scripted, answer_to):
     with pytest.raises(LanguageModelError, match="No secure connection") as caught:
-        ask(connect(scripted.address.replace("http:", "https:")), asked, state)
+        answer_to(address=scripted.address.replace("http:", "https:"))
     assert "http://" in caught.value.hint

@@ -10,83 +10,57 @@ from engine.llm.base import Message, Role
 from engine.llm.history import chat_messages
 from engine.llm.servers.form import Form
 from engine.llm.tools.toolbox import schemas
-from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import ask, text
-from tests.engine.llm.scripted_server import DONE, calls, chunk, fails, says, sends
+from tests.engine.llm.cases import text
+from tests.engine.llm.scripted_server import DONE, calls, chunk, fails, refuses, says, sends
 
 ANSWER = "The Thames."
-STOP = chunk({}, "stop")
 FORM = Form()
 
 
-def refuses(status: int, body: object):
-    return lambda handler: scripts.send(handler, status, json.dumps(body))
+def parts(request) -> set[str]:
+    """What of a whole request is there: its fields, and the roles of its messages."""
+    on = {name for name, value in request.items() if value is not False}
+    return on | {message["role"] for message in request["messages"]}
 
 
-def names(scripted, request=-1):
-    """The fields of a request, and the roles of its messages."""
-    sent = scripted.requests[request]
-    return set(sent), [message["role"] for message in sent["messages"]]
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        fails(400, "Unsupported value: 'temperature' does not support 0.7 with this model."),
-        refuses(422, {"detail": [{"msg": "Less than 1", "loc": ["body", "temperature"]}]}),
-        fails(400, "`temperature` is deprecated for this model."),
-    ],
-)
-def test_a_fixed_temperature_is_not_sent_again(scripted, answer_to, refusal):
-    assert text(answer_to(refusal, says(ANSWER), says(ANSWER))) == ANSWER
-    assert text(answer_to()) == ANSWER
-    assert [("temperature" in each, "tools" in each) for each in scripted.requests] == [
-        (True, True),
-        (False, True),
-        (False, True),
-    ]
+WHOLE = {"model", "messages", "stream", "temperature", "tools", "system", "user"}
 
 
 @pytest.mark.parametrize(
-    "refusal",
+    ("refused", "refusal"),
     [
-        fails(400, 'Error rendering prompt with jinja template: "System role not supported".'),
-        fails(400, "Conversation roles must alternate user/assistant/user/assistant/..."),
-        fails(400, "Only user and assistant roles are supported!"),
-        fails(500, "Unexpected message role: system"),
+        ("temperature", fails(400, "Unsupported value: 'temperature' does not support 0.7.")),
+        (
+            "temperature",
+            refuses(422, {"detail": [{"msg": "Less than 1", "loc": ["body", "temperature"]}]}),
+        ),
+        ("temperature", fails(400, "`temperature` is deprecated for this model.")),
+        ("system", fails(400, 'Error rendering jinja template: "System role not supported".')),
+        ("system", fails(400, "Conversation roles must alternate user/assistant/user/...")),
+        ("system", fails(400, "Only user and assistant roles are supported!")),
+        ("system", fails(500, "Unexpected message role: system")),
+        ("tools", fails(400, "registry/x does not support tools")),
+        ("tools", fails(500, "tools param requires --jinja flag")),
+        ("tools", fails(404, "No endpoints found that support tool use.")),
+        ("tools", fails(400, '"auto" tool choice requires --enable-auto-tool-choice to be set')),
+        ("tools", fails(400, "Function calling is not enabled for this model")),
+        ("stream", fails(400, "Your organization must be verified to stream this model.")),
     ],
 )
-def test_without_a_system_role_its_text_stands_in_the_first_message(scripted, answer_to, refusal):
+def test_what_a_server_refuses_is_not_sent_again_and_all_else_is(
+    scripted, answer_to, refused, refusal
+):
     assert text(answer_to(refusal, says(ANSWER), says(ANSWER))) == ANSWER
     assert text(answer_to()) == ANSWER
-    assert [names(scripted, at)[1] for at in range(3)] == [["system", "user"], ["user"], ["user"]]
-    first, second = (each["messages"] for each in scripted.requests[:2])
-    assert second[0]["content"] == f"{first[0]['content']}\n\n{first[1]['content']}"
-    assert "tools" in scripted.requests[1]
+    assert [*map(parts, scripted.requests)] == [WHOLE, WHOLE - {refused}, WHOLE - {refused}]
+    first, second = ([m["content"] for m in each["messages"]] for each in scripted.requests[:2])
+    assert "\n\n".join(second) == "\n\n".join(first)  # the system's text stands in the question
 
 
-def test_a_server_that_does_not_stream_is_asked_for_all_at_once(scripted, answer_to):
+def test_an_answer_that_is_not_streamed_is_read(answer_to):
     whole = {"choices": [{"message": {"content": ANSWER}, "finish_reason": "stop"}]}
     refusal = fails(400, "Your organization must be verified to stream this model.")
     assert text(answer_to(refusal, refuses(200, whole))) == ANSWER
-    assert [each["stream"] for each in scripted.requests] == [True, False]
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        fails(400, "registry/x does not support tools"),
-        fails(500, "tools param requires --jinja flag"),
-        fails(404, "No endpoints found that support tool use."),
-        fails(400, '"auto" tool choice requires --enable-auto-tool-choice to be set'),
-        fails(400, "Function calling is not enabled for this model"),
-    ],
-)
-def test_a_server_without_tools_keeps_everything_else(scripted, answer_to, refusal):
-    assert text(answer_to(refusal, says(ANSWER))) == ANSWER
-    fields, roles = names(scripted)
-    assert fields == {"model", "messages", "stream", "temperature"}
-    assert roles == ["system", "user"]
 
 
 UNREADABLE = fails(500, 'error parsing tool call: raw=\'{"word":"c\', err=unexpected end of JSON')
@@ -102,12 +76,11 @@ def test_a_call_that_the_server_could_not_read_is_asked_for_once_more(scripted, 
     assert all("tools" in each for each in scripted.requests)
 
 
-def test_a_name_that_contains_tool_is_no_reason_to_give_them_up(scripted, connect, asked, state):
-    model = connect(scripted.address, model="tool-7b")
-    scripted.script = [fails(404, "The model tool-7b is not supported here"), says(ANSWER)]
+def test_a_name_that_contains_tool_is_no_reason_to_give_them_up(scripted, answer_to):
+    refusal = fails(404, "The model tool-7b is not supported here")
     with pytest.raises(LanguageModelError, match="does not know"):
-        ask(model, asked, state)
-    assert text(ask(model, asked, state)) == ANSWER
+        answer_to(refusal, says(ANSWER), model="tool-7b")
+    assert text(answer_to(model="tool-7b")) == ANSWER
     assert "tools" in scripted.requests[-1]
 
 
@@ -140,23 +113,15 @@ def test_beside_calls_alone_stands_null_and_arguments_that_are_sent_are_json(scr
     assert "not a JSON object" in result["content"]
 
 
+PLACE = ["body", "messages", 3, "tool", "name"]
+FORBIDDEN = {"type": "extra_forbidden", "loc": PLACE, "msg": "Extra inputs are not permitted"}
+
+
 @pytest.mark.parametrize(
     "refusal",
     [
         fails(400, "property 'messages.3.name' is unsupported"),
-        refuses(
-            422,
-            {
-                "detail": [
-                    {
-                        "type": "extra_forbidden",
-                        "loc": ["body", "messages", 3, "tool", "name"],
-                        "msg": "Extra inputs are not permitted",
-                        "input": "spell",
-                    }
-                ]
-            },
-        ),
+        refuses(422, {"detail": [FORBIDDEN]}),
     ],
 )
 def test_a_field_that_a_strict_server_refuses_is_left_out(scripted, answer_to, refusal):
@@ -170,8 +135,8 @@ def test_a_field_that_a_strict_server_refuses_is_left_out(scripted, answer_to, r
 def test_where_calls_are_refused_their_results_are_sent_as_text(scripted, answer_to):
     refusal = fails(400, "Unexpected role 'tool' in messages")
     assert text(answer_to(calls(SPELL), refusal, says(ANSWER))) == ANSWER
-    fields, roles = names(scripted)
-    assert "tools" not in fields
+    assert "tools" not in scripted.requests[-1]
+    roles = [message["role"] for message in scripted.requests[-1]["messages"]]
     assert roles == ["system", "user", "assistant", "user"]
     assert scripted.requests[-1]["messages"][-1]["content"] == "[spell: C, A, T.]"
 
@@ -184,27 +149,22 @@ def spoken(*texts: str) -> list[Message]:
     return [Message(roles[at % 2], each) for at, each in enumerate(texts)]
 
 
+EXCEEDED = {
+    "message": "request (3710 tokens) exceeds the available context size",
+    "type": "exceed_context_size_error",
+    "n_prompt_tokens": 3710,
+    "n_ctx": 2560,
+}
 LONG = spoken(*(f"Sentence {number} of a conversation. " * 5 for number in range(41)))
 
 
 @pytest.mark.parametrize(
     "refusal",
     [
-        refuses(
-            400,
-            {
-                "error": {
-                    "code": 400,
-                    "message": "request (3710 tokens) exceeds the available context size",
-                    "type": "exceed_context_size_error",
-                    "n_prompt_tokens": 3710,
-                    "n_ctx": 2560,
-                }
-            },
-        ),
+        refuses(400, {"error": {"code": 400, **EXCEEDED}}),
         fails(400, "This model's maximum context length is 4096 tokens."),
         fails(413, "Request too large for model. Limit 6000, Requested 8000"),
-        lambda handler: scripts.send(handler, 413, "<h1>413 Request Entity Too Large</h1>"),
+        refuses(413, "<h1>413 Request Entity Too Large</h1>"),
         fails(422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"),
         fails(400, "Your request has 5000 tokens, and the limit is 4096."),
         refuses(400, {"error": {"message": "Bad request", "code": "context_length_exceeded"}}),
@@ -212,36 +172,31 @@ LONG = spoken(*(f"Sentence {number} of a conversation. " * 5 for number in range
     ],
 )
 def test_what_is_too_long_for_the_server_is_made_shorter_and_asked_again(
-    scripted, connect, state, refusal
+    scripted, answer_to, refusal
 ):
-    model = connect(scripted.address)
-    scripted.script = [refusal, says(ANSWER), says(ANSWER)]
-    assert text(ask(model, LONG, state)) == ANSWER
+    assert text(answer_to(refusal, says(ANSWER), says(ANSWER), said=LONG)) == ANSWER
     first, second = (each["messages"] for each in scripted.requests)
     assert 2 <= len(second) < len(first)
     assert (second[0], second[-1]) == (first[0], first[-1])
-    ask(model, LONG, state)
+    answer_to(said=LONG)
     assert len(scripted.requests[2]["messages"]) < len(first)
 
 
 def test_a_question_that_is_too_long_by_itself_is_told_and_the_next_is_answered(
-    scripted, connect, state
+    scripted, answer_to
 ):
-    model = connect(scripted.address)
     refusal = fails(400, "The prompt is too long: context size exceeded.")
-    scripted.script = [refusal, refusal, says(ANSWER)]
     huge = [Message(Role.USER, "word " * 10_000)]
     with pytest.raises(LanguageModelError, match="too long for the language model's context"):
-        ask(model, huge, state)
+        answer_to(refusal, refusal, says(ANSWER), said=huge)
     assert "tools" not in scripted.requests[1]
     later = [*huge, *spoken("a", "b")[1:], Message(Role.USER, "Who wrote Hamlet?")]
-    assert text(ask(model, later, state)) == ANSWER
+    assert text(answer_to(said=later)) == ANSWER
 
 
-def test_tools_are_left_out_where_they_would_fill_the_context(scripted, connect, asked, state):
-    scripted.script = [says(ANSWER), says(ANSWER)]
-    ask(connect(scripted.address, context_tokens=1024), asked, state)
-    ask(connect(scripted.address, context_tokens=4096), asked, state)
+def test_tools_are_left_out_where_they_would_fill_the_context(scripted, answer_to):
+    for tokens in (1024, 4096):
+        answer_to(says(ANSWER), context_tokens=tokens)
     assert ["tools" in each for each in scripted.requests] == [False, True]
 
 

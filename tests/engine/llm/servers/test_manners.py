@@ -13,8 +13,8 @@ from engine.llm.base import Retraction, StillLoading, TextDelta, ThoughtDelta
 from engine.llm.servers import server
 from engine.llm.servers.completion import MAX_CALLS, CallParts
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import ask, text
-from tests.engine.llm.scripted_server import DONE, calls, chunk, content, says, sends
+from tests.engine.llm.cases import text
+from tests.engine.llm.scripted_server import DONE, calls, chunk, content, fails, says, sends
 
 ANSWER = "The Thames."
 THOUGHT = "The user asks."
@@ -114,14 +114,6 @@ def test_signs_of_life_alone_are_not_waited_for_without_end(scripted, answer_to,
         answer_to(answer)
 
 
-@pytest.mark.parametrize(
-    "parts", [(*HALVES,), (content("The ", ""), content("Thames.", "")), (TEXT, USAGE)], ids=str
-)
-def test_a_reply_that_just_stops_was_broken_off(answer_to, parts):
-    with pytest.raises(LanguageModelError, match="broke off"):
-        answer_to(sends(*parts))
-
-
 HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "Great \\ud83c"}}]}\n\n'
 OTHER_HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "\\udf89 news."}}]}\n\n'
 
@@ -195,48 +187,12 @@ def test_a_call_of_an_unknown_tool_is_not_said_and_arguments_may_be_an_object(sc
 
 
 def test_a_call_without_an_offer_is_neither_carried_out_nor_said(scripted, answer_to):
-    refuses = scripts.fails(400, "tools are not supported")
-    assert text(answer_to(refuses, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
+    refusal = fails(400, "tools are not supported")
+    assert text(answer_to(refusal, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
     assert len(scripted.requests) == 2
 
 
-def refuses(status: int, body: str, kind: str = "application/json"):
-    return lambda handler: scripts.send(handler, status, body, kind)
-
-
-PAGE = (
-    "<html><head><title>502</title><style>b {}</style></head>"
-    "<body><h1>Bad <b>Gateway</b></h1>\n&amp; more</body></html>"
-)
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (refuses(404, '{"error": "no such model"}'), "does not know.*no such model"),
-        (refuses(400, '{"error": {"message": "too long"}}'), "error 400: too long"),
-        (refuses(422, '{"detail": [{"msg": "field required"}]}'), "error 422: field required"),
-        (refuses(500, '{"message": "no memory"}'), "error 500: no memory"),
-        (refuses(500, "it\nbroke\x1b[0m.", "text/plain"), r"error 500: it broke \[0m\."),
-        (refuses(502, PAGE, "text/html"), "error 502: Bad Gateway & more"),
-        (refuses(500, ""), "error 500: no reason given"),
-        (refuses(429, '{"error": {"message": "2 a day"}}'), "no more questions.*2 a day"),
-        (refuses(401, '{"error": {"message": "bad key"}}'), "refused access.*bad key"),
-        (sends(b'data: {"error": "no memory"}\n\n'), "failed: no memory"),
-        (sends({"error": {"message": "no memory"}}), "failed: no memory"),
-        (sends({"error": {"code": 7}}), "failed: no reason given"),
-        (sends(b'event: error\ndata: {"message": "no memory"}\n\n'), "failed: no memory"),
-        (sends(TEXT, b'error: {"code":500,"message":"no memory"}\n\n'), "failed: no memory"),
-        (sends(b"error: no memory\n\n"), "failed: no memory"),
-        (sends(b'{"error":{"message":"no memory"}}'), "failed: no memory"),
-    ],
-)
-def test_the_servers_own_words_are_told(answer_to, answer, words):
-    with pytest.raises(LanguageModelError, match=words):
-        answer_to(answer)
-
-
-LOADS = refuses(503, '{"error": {"code": 503, "message": "Loading model"}}')
+LOADS = fails(503, "Loading model")
 
 
 @pytest.fixture
@@ -273,11 +229,10 @@ def test_nobody_has_to_wait_while_a_server_loads(reply_of, answer_to):
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, state):
-    lists = [LOADS, scripts.lists_one]
+def test_the_list_of_models_is_asked_for_again_too(scripted, answer_to):
+    lists = [LOADS, scripted.listing]
     scripted.listing = lambda handler: lists.pop(0)(handler)
-    scripted.script = [says(ANSWER)]
-    assert text(ask(connect(scripted.address, model=""), asked, state)) == ANSWER
+    assert text(answer_to(says(ANSWER), model="")) == ANSWER
 
 
 CAT, DOG = '{"word": "cat"}', '{"word": "dog"}'

@@ -1,7 +1,6 @@
 """The model behind an address, against a scripted server that does everything wrong in turn."""
 
 import gzip
-import json
 import time
 import zlib
 from contextlib import suppress
@@ -13,7 +12,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import client, server
 from tests.engine.llm import scripted_server as scripts
-from tests.engine.llm.cases import CASES, ask, text
+from tests.engine.llm.cases import ask, text
 from tests.help.machine.loopback import free_port
 
 
@@ -41,10 +40,6 @@ def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, as
     assert model.info.detail == f"first at {scripted.address}"
 
 
-def listing(*entries):
-    return lambda handler: scripts.send(handler, 200, json.dumps({"data": [*entries]}))
-
-
 @pytest.mark.parametrize(
     ("entries", "chosen"),
     [
@@ -54,44 +49,39 @@ def listing(*entries):
         ([{"id": 7}, "none", {"id": "m"}], "m"),
         ([{"id": "text-embedding-3"}], "text-embedding-3"),  # its name may mislead
         ([{"id": "badge-7b"}], "badge-7b"),
+        ([{"id": "m" * 1_000_000}], "m" * 200),
     ],
 )
-def test_the_model_chosen_by_itself_can_hold_a_conversation(
-    scripted, connect, asked, state, entries, chosen
-):
-    scripted.listing, scripted.script = listing(*entries), [scripts.says("Yes.")]
-    ask(connect(scripted.address, model=""), asked, state)
+def test_the_model_chosen_by_itself_can_hold_a_conversation(scripted, answer_to, entries, chosen):
+    scripted.listing = scripts.lists(*entries)
+    answer_to(scripts.says("Yes."), model="")
     assert scripted.requests[0]["model"] == chosen
 
 
-def test_after_a_restart_with_another_model_that_one_is_asked(scripted, connect, asked, state):
-    model = connect(scripted.address, model="")
-    scripted.script = [scripts.says("Yes."), scripts.fails(404, "model 'first' not found")]
-    ask(model, asked, state)
-    scripted.listing = listing({"id": "second"})
-    scripted.script.append(scripts.says("Again."))
-    assert text(ask(model, asked, state)) == "Again."
+def test_after_a_restart_with_another_model_that_one_is_asked(scripted, answer_to):
+    gone = scripts.fails(404, "model 'first' not found")
+    answer_to(scripts.says("Yes."), gone, scripts.says("Again."), model="")
+    scripted.listing = scripts.lists({"id": "second"})
+    assert text(answer_to(model="")) == "Again."
     assert [each["model"] for each in scripted.requests] == ["first", "first", "second"]
-    scripted.script = [scripts.fails(404, "model not found")] * 2
     with pytest.raises(LanguageModelError, match="does not know the model 'second'"):
-        ask(model, asked, state)
+        answer_to(*[scripts.fails(404, "model not found")] * 2, model="")
 
 
 @pytest.mark.parametrize("data", [[], None])
-def test_a_server_without_a_model_is_told_so(scripted, connect, asked, state, data):
-    scripted.listing = lambda handler: scripts.send(handler, 200, json.dumps({"data": data}))
+def test_a_server_without_a_model_is_told_so(scripted, answer_to, data):
+    scripted.listing = scripts.refuses(200, {"data": data})
     with pytest.raises(LanguageModelError, match="has no model loaded"):
-        ask(connect(scripted.address, model=""), asked, state)
+        answer_to(model="")
 
 
 def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_computer(
-    scripted, connect, asked, state, monkeypatch
+    scripted, answer_to, monkeypatch
 ):
     for proxy in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.setenv(proxy, "http://127.0.0.1:9")
     monkeypatch.setenv("TEST_LLM_KEY", "secret")
-    scripted.script = [scripts.says("Yes.")]
-    ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, state)
+    answer_to(scripts.says("Yes."), key_variable="TEST_LLM_KEY")
     assert scripted.headers[0]["authorization"] == "Bearer secret"
 
 
@@ -163,17 +153,18 @@ def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_t
     }
 
 
-@pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
-def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
-    call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
-    assert text(answer_to(scripts.calls(call), scripts.says("I see."))) == "I see."
-    assert told in scripted.requests[1]["messages"][-1]["content"]
-
-
 def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
     deltas = answer_to(*[scripts.calls(*TIMER_FRAGMENTS)] * 9)
     assert len(scripted.requests) == 4
     assert text(deltas) == "Timer set for 10 minutes."
+
+
+WORDS = scripts.content("William")
+UNENDED = scripts.content("William", "")
+PAGE = (
+    "<html><head><title>502</title><style>b {}</style></head>"
+    "<body><h1>Bad <b>Gateway</b></h1>\n&amp; more</body></html>"
+)
 
 
 @pytest.mark.parametrize(
@@ -182,16 +173,32 @@ def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
         (scripts.fails(403), "refused access"),
         (scripts.sends(b"data: {{{ not json\n\n"), "not a chat answer"),
         (scripts.sends(b"data: " + b"[" * 500_000 + b"\n\n"), "not a chat answer"),
-        (
-            scripts.sends({"hello": ["world"]}, b"data: [1, 2]\n\n", scripts.DONE),
-            "not a chat answer",
-        ),
+        (scripts.sends({"hello": ["world"]}, b"data: [1, 2]\n\n"), "not a chat answer"),
         (scripts.sends(b"<html>Welcome</html>", kind="text/html"), "not a chat answer"),
         (scripts.sends({"choices": []}, scripts.DONE), "broke off its answer"),
         (scripts.hangs_up, "no language-model server|broke off"),
-        (scripts.sends(scripts.content("William")), "broke off"),
-        (scripts.sends(scripts.content("William"), Content_Length="100000"), "broke off"),
+        (scripts.sends(WORDS), "broke off"),
+        (scripts.sends(WORDS, WORDS), "broke off"),
+        (scripts.sends(UNENDED, UNENDED), "broke off"),
+        (scripts.sends(WORDS, {"usage": {"total_tokens": 3}}), "broke off"),
+        (scripts.sends(WORDS, Content_Length="100000"), "broke off"),
         (scripts.says(), "gave no answer"),
+        (scripts.refuses(404, '{"error": "no such model"}'), "does not know.*no such model"),
+        (scripts.fails(400, "too long"), "error 400: too long"),
+        (scripts.refuses(422, {"detail": [{"msg": "field required"}]}), "422: field required"),
+        (scripts.refuses(500, {"message": "no memory"}), "error 500: no memory"),
+        (scripts.refuses(500, "it\nbroke\x1b[0m.", "text/plain"), r"error 500: it broke \[0m\."),
+        (scripts.refuses(502, PAGE, "text/html"), "error 502: Bad Gateway & more"),
+        (scripts.refuses(500, ""), "error 500: no reason given"),
+        (scripts.fails(429, "2 a day"), "no more questions.*2 a day"),
+        (scripts.fails(401, "bad key"), "refused access.*bad key"),
+        (scripts.sends({"error": "no memory"}), "failed: no memory"),
+        (scripts.sends({"error": {"message": "no memory"}}), "failed: no memory"),
+        (scripts.sends({"error": {"code": 7}}), "failed: no reason given"),
+        (scripts.sends(b'event: error\ndata: {"message": "no memory"}\n\n'), "failed: no memory"),
+        (scripts.sends(WORDS, b'error: {"code":500,"message":"no memory"}\n\n'), "no memory"),
+        (scripts.sends(b"error: no memory\n\n"), "failed: no memory"),
+        (scripts.sends(b'{"error":{"message":"no memory"}}'), "failed: no memory"),
     ],
 )
 def test_a_fault_is_told_once_and_the_next_reply_works(scripted, answer_to, answer, words):
@@ -202,10 +209,10 @@ def test_a_fault_is_told_once_and_the_next_reply_works(scripted, answer_to, answ
     assert text(answer_to()) == "William."
 
 
-def test_no_server_is_told_with_its_address(connect, asked, state):
+def test_no_server_is_told_with_its_address(answer_to):
     address = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(LanguageModelError, match=rf"no language-model server at {address}"):
-        ask(connect(address), asked, state)
+        answer_to(address=address)
 
 
 @pytest.mark.parametrize("begins", [False, True])
@@ -291,11 +298,11 @@ def test_an_endless_answer_is_not_read_to_its_end(answer_to, monkeypatch, begins
 SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads, and more
 
 
-def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, state):
+def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, answer_to):
     sent = []
     scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
-        ask(connect(scripted.address, model=""), asked, state)
+        answer_to(model="")
     assert sum(sent) < client.MAX_ANSWER_BYTES + SOCKET_BYTES
 
 
@@ -309,15 +316,6 @@ def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, monkeypatch, s
         answer_to(scripts.sends(packed, status=status, kind=kind, Content_Encoding="gzip"))
     assert scripted.headers[0]["accept-encoding"] == "identity"
     assert unpacked == []
-
-
-def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, state):
-    endless = json.dumps({"object": "list", "data": [{"id": "m" * 1_000_000}]})
-    scripted.listing = lambda handler: scripts.send(handler, 200, endless)
-    scripted.script = [scripts.says("Yes.")]
-    model = connect(scripted.address, model="")
-    assert text(ask(model, asked, state)) == "Yes."
-    assert len(model.info.detail) < 300
 
 
 @pytest.fixture
@@ -339,13 +337,10 @@ def test_the_conversation_is_not_carried_to_another_address(elsewhere, answer_to
     assert elsewhere.requests == []
 
 
-def test_the_list_of_models_is_not_had_from_another_address(
-    scripted, elsewhere, connect, asked, state
-):
+def test_the_list_of_models_is_not_had_from_another_address(scripted, elsewhere, answer_to):
     asked_elsewhere = []
     elsewhere.listing = asked_elsewhere.append
-    place = f"{elsewhere.address}/models"
-    scripted.listing = scripts.sends(status=307, Location=place)
+    scripted.listing = scripts.sends(status=307, Location=f"{elsewhere.address}/models")
     with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
-        ask(connect(scripted.address, model=""), asked, state)
+        answer_to(model="")
     assert asked_elsewhere == []

@@ -18,12 +18,13 @@ from engine.llm.skills.matching.gist import CLARIFICATION, meanings
 from engine.llm.skills.matching.gist_training import TEXTS
 from engine.llm.skills.matching.matcher import Understanding, matcher
 from engine.llm.skills.model import Skills
+from engine.llm.skills.window import NO_WINDOW
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, Origin, Presence, UseModel
 from engine.resources import resource
 from tests.engine.llm.cases import CASES
-from tests.engine.llm.skills.asking import NOW
+from tests.engine.llm.skills.asking import NOW, lines, notation
 
 FOLDER = Path(__file__).with_name("first_hour")
 MODELS = tuple(
@@ -66,21 +67,17 @@ MOST_ASKED_SIMILAR = 0.1
 MOST_DEAD_ENDS = 3
 DEAD_ENDS = ("I can't", "I cannot")
 DARK = ChangeSetting("window.theme", "dark")
+QUITS = UseWindow("quit", "")
 TABLES = (
     *("first_person.txt", "unseen.txt", "idiomatic.txt", "ordinary.txt"),
     *("sayings.txt", "similar.txt", "near_misses.txt"),
 )
 
 
-def lines(name: str) -> list[str]:
-    text = (FOLDER / name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
-
-
 def wanted(name: str) -> Iterator[tuple[str, list[str]]]:
     """(what is said, the intents that are right), of lines below "[intent|intent]"."""
     intents: list[str] = []
-    for line in lines(name):
+    for line in lines(FOLDER / name):
         if line.startswith("["):
             intents = line.strip("[]").split("|")
         else:
@@ -110,24 +107,7 @@ def conversation(
 
 def done(deltas: list[llm.Delta]) -> str:
     """What is said and done, in the notation of new_user.txt."""
-    words = []
-    for each in deltas:
-        match each:
-            case llm.TextDelta(text):
-                words.append(text)
-            case ChangeSetting(key, value):
-                words.append(f"{key}={value}")
-            case UseWindow(command, value):
-                words.append(f"window={command}/{value}")
-            case FetchModels(names):
-                words.append(f"fetch={','.join(names)}")
-            case llm.ChangeRate():
-                words.append("rate")
-            case llm.ChangeVolume():
-                words.append("volume")
-            case _:
-                words.append(type(each).__name__)
-    return " ".join(words)
+    return " ".join(map(notation, deltas))
 
 
 # All of them take ten seconds, too long for every run.
@@ -175,7 +155,7 @@ def test_a_request_in_new_words_is_understood(table, least, most_wrong, most_mis
     ],
 )
 def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
-    said = lines(table)
+    said = lines(FOLDER / table)
     assert len(set(said)) >= least
     taken, asked = [], []
     for sentence in said[::every]:
@@ -191,7 +171,9 @@ def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
 @pytest.mark.parametrize("table", TABLES)
 def test_the_classifier_learns_from_no_table(table):
     learnt = "\n".join(resource("skills", "gist", text).read_text("utf-8") for text in TEXTS)
-    assert {line for line in lines(table) if line[0] != "["}.isdisjoint(learnt.splitlines())
+    assert {line for line in lines(FOLDER / table) if line[0] != "["}.isdisjoint(
+        learnt.splitlines()
+    )
 
 
 @SOME_OR_ALL
@@ -252,12 +234,6 @@ def test_a_name_that_is_nearly_a_voices_is_it_only_without_doubt(said, answer):
     assert conversation(said, MANY)[1][0].startswith(answer)
 
 
-def test_only_the_plain_word_ends_the_program_unasked():
-    said = "okay that was all for today close yourself"
-    assert conversation(said)[1] == ["Shall I quit?"]
-    assert UseWindow("quit") in conversation(f"{said} || yes")[2]
-
-
 @pytest.mark.parametrize("question", ["quit?", "delete it?"])
 def test_a_yes_to_a_sentence_of_the_model_that_ends_like_a_question_of_the_skills_does_nothing(
     question,
@@ -273,31 +249,33 @@ def test_a_yes_to_a_sentence_of_the_model_that_ends_like_a_question_of_the_skill
     assert not any(isinstance(each, UseWindow) for each in deltas)
 
 
-def test_a_timer_that_runs_is_a_reason_to_ask_before_the_program_ends():
-    here = replace(HERE, timers=(llm.Timer("tea", 60.0),))
-    assert conversation("quit", here)[1] == ["Timers do not ring while I am closed. Shall I quit?"]
-    assert UseWindow("quit") in conversation("quit || yes", here)[2]
-    assert (
-        UseWindow("quit")
-        in conversation("quit", replace(HERE, timers=(llm.Timer("", 0.0, rang=True),)))[2]
-    )
-
-
-def test_a_model_that_is_being_fetched_is_a_reason_to_ask_before_the_program_ends():
-    here = replace(HERE, models_busy=True)
-    (asked,) = conversation("quit", here)[1]
-    assert asked == (
-        "A model is still being fetched or checked. That stops when I close. Shall I quit?"
-    )
-    assert UseWindow("quit") in conversation("quit || yes", here)[2]
-    assert conversation("quit || no", here)[2] == [llm.TextDelta("All right.")]
+@pytest.mark.parametrize(
+    ("state", "question"),
+    [
+        (
+            {"timers": (llm.Timer("tea", 60.0),)},
+            "Timers do not ring while I am closed. Shall I quit?",
+        ),
+        (
+            {"models_busy": True},
+            "A model is still being fetched or checked. That stops when I close. Shall I quit?",
+        ),
+        ({"timers": (llm.Timer("", 0.0, rang=True),)}, ""),
+    ],
+    ids=["a timer", "a model", "a timer that rang"],
+)
+def test_a_running_timer_and_a_model_being_fetched_are_asked_about_at_the_end(state, question):
+    here = replace(HERE, **state)
+    assert conversation("quit", here)[1] == [question]
+    assert QUITS in conversation("quit || yes" if question else "quit", here)[2]
+    assert not question or conversation("quit || no", here)[2] == [llm.TextDelta("All right.")]
 
 
 @SOME_OR_ALL
 @pytest.mark.parametrize("table", ["new_user.txt", "later_user.txt"])
 def test_a_new_user_is_answered(table, every):
     dead, wrong = [], []
-    rows = [line.split(" => ") for line in lines(table)]
+    rows = [line.split(" => ") for line in lines(FOLDER / table)]
     assert len(rows) >= 100
     for said, words in rows[::every]:
         _, answers, deltas = conversation(said)
@@ -357,13 +335,14 @@ def test_a_yes_to_nothing_does_nothing(said):
     assert not any(isinstance(each, llm.Action) for each in conversation(said)[2])
 
 
-def test_the_program_ends_at_once_only_by_a_typed_word():
+def test_the_program_ends_at_once_only_by_a_typed_plain_word():
     """Recognisers write "quit" for "quiet"."""
-    quits = UseWindow("quit")
-    assert quits in conversation("quit")[2]
+    assert QUITS in conversation("quit")[2]
     assert llm.StopSpeaking() in conversation("quit", confidence=0.9)[2]
-    assert conversation("quit the program", confidence=0.9)[1] == ["Shall I quit?"]
-    assert quits in conversation("quit the program || yes", confidence=0.9)[2]
+    indirect = "okay that was all for today close yourself"
+    for said, confidence in (("quit the program", 0.9), (indirect, 1.0)):
+        assert conversation(said, confidence=confidence)[1] == ["Shall I quit?"]
+        assert QUITS in conversation(f"{said} || yes", confidence=confidence)[2]
 
 
 @pytest.mark.parametrize(("said", "answer"), CASES["described_voices"])
@@ -382,17 +361,6 @@ def test_what_it_says_of_itself_follows_its_settings():
     assert ChangeSetting("audio.muted", False) in conversation("unmute", there)[2]
 
 
-@pytest.mark.parametrize(
-    "said",
-    ["open settings", "quit", "export this chat", "find the chat about pasta", "dark mode",
-     "delete this conversation", "new chat", "which model are you running"],
-)  # fmt: skip
-def test_without_a_window_it_says_that_this_is_done_there(said):
-    _, answers, deltas = conversation(said, replace(HERE, has_window=False))
-    assert answers == ["That is done in the window."]
-    assert not any(isinstance(each, llm.Action) for each in deltas)
-
-
 NAMED_IN_WINDOW = re.compile(
     r"Ctrl|\b(Esc|[Pp]ress|slider|keys?|button|[Tt]ype|[Pp]aste|pages? of|[Hh]ere (is|are))\b|[][]"
 )
@@ -409,7 +377,16 @@ def test_without_a_window_no_answer_opens_or_names_anything_in_it(every):
         assert not NAMED_IN_WINDOW.search(answers[-1]), said
 
 
-@pytest.mark.parametrize(("said", "answer"), CASES["without_a_window"])
+DONE_THERE = (
+    *("open settings", "quit", "export this chat", "find the chat about pasta", "dark mode"),
+    *("delete this conversation", "new chat", "which model are you running"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [*((said, NO_WINDOW) for said in DONE_THERE), *CASES["without_a_window"]],
+)
 def test_without_a_window_the_answer_fits(said, answer):
     _, answers, deltas = conversation(said, replace(HERE, has_window=False))
     assert answers[-1] == answer

@@ -14,7 +14,7 @@ import pytest
 
 from engine.llm.base import AssistantState, Timer
 from engine.llm.skills.matching.repertoire import repertoire
-from tests.engine.llm.skills.asking import in_zone, understood
+from tests.engine.llm.skills.asking import in_zone, lines, understood
 
 TABLES = sorted(Path(__file__).with_name("phrases").glob("*.txt"))
 SITUATION = AssistantState(
@@ -42,18 +42,11 @@ class Row:
 @cache
 def rows(table: Path) -> tuple[Row, ...]:
     found = []
-    for line in table.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            said, _, wanted = line.partition(" => ")
-            wanted, _, _ = wanted.partition(" (open)")
-            skill, _, words = wanted.partition(" : ")
-            row = Row(
-                tuple(said.split(" || ")),
-                skill,
-                tuple(words.split("|")) if words else (),
-                " (open)" in line,
-            )
-            found.append(row)
+    for line in lines(table):
+        said, _, wanted = line.partition(" => ")
+        skill, _, words = wanted.partition(" (open)")[0].partition(" : ")
+        any_of = tuple(words.split("|")) if words else ()
+        found.append(Row(tuple(said.split(" || ")), skill, any_of, " (open)" in line))
     return tuple(found)
 
 

@@ -14,13 +14,10 @@ from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
 from engine.llm.skills.reading import reading_wish
 from engine.llm.skills.repeating import exact_words
-from engine.messages.commands import ChangeSetting
-from engine.messages.events import UseWindow
-from engine.messages.reading import OpenDocument, PauseReading, Place, ReadAloud, SkipReading, Unit
-from engine.messages.timers import CancelTimers
+from engine.messages.reading import PauseReading, Place, ReadAloud, SkipReading, Unit
 from engine.settings import FAST_LIMIT
 from tests.engine.llm.cases import CASES
-from tests.engine.llm.skills.asking import HERE, asked
+from tests.engine.llm.skills.asking import HERE, asked, lines, notation
 
 SITUATION = llm.AssistantState(
     rate=None,
@@ -34,8 +31,7 @@ SITUATION = llm.AssistantState(
 
 def rows(name: str) -> list[tuple[str, str]]:
     """What is said, and the answer or the words to say, which may be none."""
-    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
-    parts = (line.partition(" =>") for line in lines if line and not line.startswith("#"))
+    parts = (line.partition(" =>") for line in lines(Path(__file__).with_name(name)))
     return [(said, words.removeprefix(" ")) for said, _, words in parts]
 
 
@@ -46,33 +42,7 @@ def in_words(deltas: list[llm.Delta]) -> str:
         assert deltas[0] == llm.Unanswered()
         text = "?"
     actions = [delta for delta in deltas if not isinstance(delta, llm.TextDelta | llm.Unanswered)]
-    return "".join([text, *(f" | {notation(action)}" for action in actions)])
-
-
-def notation(action) -> str:
-    match action:
-        case llm.ChangeRate(by, to):
-            return "rate=own" if by is None and to is None else f"rate{change(by, to)}"
-        case llm.ChangeVolume(by, to):
-            return f"volume{change(by, to)}"
-        case llm.ChooseVoice(name):
-            return f"voice={name}"
-        case llm.StopSpeaking():
-            return "stop"
-        case ChangeSetting(key, value):
-            return f"{key}={value}"
-        case OpenDocument(path):
-            return f"open={path}"
-        case UseWindow(command, value):
-            return f"window={command}/{value}"
-        case llm.StartTimer(seconds, label, text):
-            return f"timer={seconds:g}/{label}/{text}"
-        case CancelTimers(numbers):
-            return f"cancel={','.join(map(str, numbers))}"
-
-
-def change(by: float | None, to: float | None) -> str:
-    return f"={to:g}" if by is None else f"{by:+g}"
+    return " | ".join([text, *map(notation, actions)])
 
 
 @pytest.mark.parametrize(("said", "expected"), rows("utterances.txt"))

@@ -30,6 +30,11 @@ def test_a_tool_answers_like_its_skill(name, arguments, said):
     assert called(name, arguments).text == said
 
 
+@pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
+def test_a_malformed_call_is_explained_to_the_model(name, arguments, told):
+    assert told in run(ToolCall("1", name, arguments), OCCASION).text
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "action"),
     [

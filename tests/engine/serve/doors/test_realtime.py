@@ -58,6 +58,10 @@ def until_first_pause(sound: Pcm) -> Pcm:
     raise AssertionError("there is no pause in it")
 
 
+def said(text: str) -> dict[str, Any]:
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+
+
 class Talk:
     """A client that notes all it is told."""
 
@@ -78,11 +82,19 @@ class Talk:
                 return event
 
     async def ask(self, text: str) -> None:
-        content = [{"type": "input_text", "text": text}]
-        await self.tell(
-            "conversation.item.create", item={"type": "message", "role": "user", "content": content}
-        )
+        await self.tell("conversation.item.create", item=said(text))
         await self.tell("response.create")
+
+    async def answered(self, text: str) -> dict[str, Any]:
+        """Ask this; the response when it is done."""
+        await self.ask(text)
+        return await self.response()
+
+    async def response(self) -> dict[str, Any]:
+        return dict((await self.until("response.done"))["response"])
+
+    async def error(self) -> dict[str, Any]:
+        return dict((await self.until("error"))["error"])
 
     async def hear(self, pcm: Pcm) -> None:
         for at in range(0, len(pcm), 4800):
@@ -133,9 +145,8 @@ def heard(**fields: Any) -> dict[str, Any]:
 
 async def test_a_spoken_answer_comes_in_the_order_that_clients_know(served: Served) -> None:
     async with talking(served, **output()) as talk:
-        await talk.ask("hello")
-        done = await talk.until("response.done")
-        assert done["response"]["status"] == "completed"
+        done = await talk.answered("hello")
+        assert done["status"] == "completed"
         kinds = list(dict.fromkeys(talk.kinds()))
         assert kinds == [
             "session.created",
@@ -153,7 +164,7 @@ async def test_a_spoken_answer_comes_in_the_order_that_clients_know(served: Serv
             "response.output_item.done",
             "response.done",
         ]
-        item = done["response"]["output"][0]
+        item = done["output"][0]
         assert item["content"] == [{"type": "output_audio", "transcript": "Good day to you."}]
         assert talk.sound_ms() == pytest.approx(4 * 1000 / OWN_RATE, abs=100)
 
@@ -170,8 +181,7 @@ async def test_an_answer_can_be_written_only(served: Served) -> None:
 async def test_what_is_said_is_heard_understood_and_answered(served: Served, question: Pcm) -> None:
     async with talking(served, **heard(transcription={"model": "whisper-1"})) as talk:
         await talk.hear(question)
-        done = await talk.until("response.done")
-        assert done["response"]["status"] == "completed"
+        assert (await talk.response())["status"] == "completed"
         kinds = [kind for kind in talk.kinds() if kind.startswith(("input", "conversation.item.i"))]
         assert kinds == [
             "input_audio_buffer.speech_started",
@@ -214,8 +224,7 @@ async def test_a_client_may_say_itself_when_it_has_spoken(served: Served, questi
         await talk.until("response.done")
         assert "input_audio_buffer.speech_started" not in talk.kinds()
         await talk.tell("input_audio_buffer.commit")
-        error = await talk.until("error")
-        assert "too short" in error["error"]["message"]
+        assert "too short" in (await talk.error())["message"]
 
 
 async def test_who_speaks_into_an_answer_ends_it(
@@ -227,11 +236,11 @@ async def test_who_speaks_into_an_answer_ends_it(
         await talk.until("response.output_audio.delta")
         parts.model.deltas = ANSWER  # of the next one
         await talk.hear(question)
-        done = await talk.until("response.done")
-        details = done["response"]["status_details"]
+        done = await talk.response()
+        details = done["status_details"]
         assert (details["type"], details["reason"]) == ("cancelled", "turn_detected")
-        assert done["response"]["output"][0]["status"] == "incomplete"
-        assert (await talk.until("response.done"))["response"]["status"] == "completed"
+        assert done["output"][0]["status"] == "incomplete"
+        assert (await talk.response())["status"] == "completed"
 
 
 async def test_the_history_holds_the_words_that_were_heard(
@@ -239,20 +248,17 @@ async def test_the_history_holds_the_words_that_were_heard(
 ) -> None:
     async with talking(served, **output()) as talk:
         parts.model.deltas = ("one two three four five six seven eight.",)
-        await talk.ask("count")
-        done = await talk.until("response.done")
-        key = done["response"]["output"][0]["id"]
+        key = (await talk.answered("count"))["output"][0]["id"]
         place = {"item_id": key, "content_index": 0}
         await talk.tell("conversation.item.truncate", **place, audio_end_ms=99_000)
-        assert "ms" in (await talk.until("error"))["error"]["message"]
+        assert "ms" in (await talk.error())["message"]
         at_ms = round(3.5 * 1000 / OWN_RATE)
         await talk.tell("conversation.item.truncate", **place, audio_end_ms=at_ms)
         assert (await talk.until("conversation.item.truncated"))["audio_end_ms"] == at_ms
         await talk.tell("conversation.item.retrieve", item_id=key)
         item = (await talk.until("conversation.item.retrieved"))["item"]
         assert item["content"][0]["transcript"] == "one two three"
-        await talk.ask("go on")
-        await talk.until("response.done")
+        await talk.answered("go on")
         heard = [m for m in parts.model.histories[-1] if m.role is Role.ASSISTANT]
         assert [(m.text, m.interrupted) for m in heard] == [("one two three", True)]
 
@@ -265,13 +271,11 @@ async def test_a_cancelled_answer_says_so_and_another_can_follow(
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
         await talk.tell("response.create")
-        code = (await talk.until("error"))["error"]["code"]
-        assert code == "conversation_already_has_active_response"
+        assert (await talk.error())["code"] == "conversation_already_has_active_response"
         await talk.tell("response.cancel")
-        done = await talk.until("response.done")
-        assert done["response"]["status_details"]["reason"] == "client_cancelled"
+        assert (await talk.response())["status_details"]["reason"] == "client_cancelled"
         await talk.tell("response.cancel", event_id="mine")
-        error = (await talk.until("error"))["error"]
+        error = await talk.error()
         assert (error["event_id"], error["code"]) == ("mine", "response_cancel_not_active")
 
 
@@ -282,8 +286,7 @@ async def test_an_answer_that_is_cut_off_failed(served: Served, parts: FakeParts
         await talk.until("response.output_audio.delta")
         (speech,) = served.service.speeches.values()
         speech.stop(TimedOut("Too late."))
-        done = await talk.until("response.done")
-        assert done["response"]["status_details"]["error"]["message"] == "Too late."
+        assert (await talk.response())["status_details"]["error"]["message"] == "Too late."
 
 
 async def test_a_speed_acts_within_the_answer() -> None:
@@ -309,8 +312,7 @@ async def test_a_wish_about_the_pace_acts_on_the_clients_speech(
 ) -> None:
     async with talking(served, **output()) as talk:
         parts.model.deltas = (*wishes, "go " * 10)
-        await talk.ask("faster")
-        await talk.until("response.done")
+        await talk.answered("faster")
         assert talk.sound_ms() == pytest.approx(10 * 1000 / rate, abs=100)
 
 
@@ -326,56 +328,46 @@ async def test_functions_of_the_client_are_called_and_their_results_told(
         result = {"type": "function_call_output", "call_id": done["call_id"], "output": "rain"}
         await talk.tell("conversation.item.create", item=result)
         await talk.tell("response.create")
-        done = await talk.until("response.done")
-        assert done["response"]["output"][0]["content"][0]["transcript"] == "It gave rain."
+        item = (await talk.response())["output"][0]
+        assert item["content"][0]["transcript"] == "It gave rain."
         chat = parts.model.chats[-1]  # type: ignore[attr-defined]
         assert [message["role"] for message in chat[-3:]] == ["user", "assistant", "tool"]
         assert chat[-2]["tool_calls"][0]["id"] == chat[-1]["tool_call_id"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "word"),
-    ANSWERS["realtime"],
-)
+@pytest.mark.parametrize(("kind", "fields", "word"), ANSWERS["realtime"])
 async def test_a_wrong_event_is_told_and_the_session_lives(
     served: Served, kind: str, fields: dict[str, Any], word: str
 ) -> None:
     async with talking(served, **output()) as talk:
         await talk.tell(kind, event_id="e1", **fields)
-        error = await talk.until("error")
-        assert word in error["error"]["message"]
-        assert error["error"]["event_id"] == "e1"
-        await talk.ask("hello")
-        assert (await talk.until("response.done"))["response"]["status"] == "completed"
+        error = await talk.error()
+        assert word in error["message"]
+        assert error["event_id"] == "e1"
+        assert (await talk.answered("hello"))["status"] == "completed"
 
 
 # ------------------------------------------------------- responses beside the conversation
-
-
-def said(text: str, role: str = "user") -> dict[str, Any]:
-    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
 
 
 async def test_a_response_may_be_no_part_of_the_conversation_and_keeps_its_metadata(
     served: Served, parts: FakeParts
 ) -> None:
     async with talking(served, **output()) as talk:
-        await talk.ask("hello")
-        first = (await talk.until("response.done"))["response"]["output"][0]["id"]
+        first = (await talk.answered("hello"))["output"][0]["id"]
         talk.told.clear()
         reference = {"type": "item_reference", "id": first}
         wanted = {"conversation": "none", "metadata": {"topic": "x"}, "output_modalities": ["text"]}
         items = [reference, said("is that kind?")]
         await talk.tell("response.create", response={**wanted, "input": items})
-        done = (await talk.until("response.done"))["response"]
+        done = await talk.response()
         assert done["metadata"] == {"topic": "x"}
         assert done["output"][0]["content"][0]["text"] == "Good day to you."
         assert not any(kind.startswith("conversation.item") for kind in talk.kinds())
         assert [m.text for m in parts.model.histories[-1]] == ["Good day to you.", "is that kind?"]
         await talk.tell("conversation.item.retrieve", item_id=done["output"][0]["id"])
         await talk.until("error")
-        await talk.ask("go on")
-        await talk.until("response.done")
+        await talk.answered("go on")
         texts = [m.text for m in parts.model.histories[-1]]
         assert texts == ["hello", "Good day to you.", "go on"]
 
@@ -384,13 +376,11 @@ async def test_a_response_to_other_items_belongs_to_the_conversation(
     served: Served, parts: FakeParts
 ) -> None:
     async with talking(served, **output()) as talk:
-        await talk.ask("hello")
-        await talk.until("response.done")
+        await talk.answered("hello")
         await talk.tell("response.create", response={"input": []})
         await talk.until("response.done")
         assert parts.model.histories[-1] == ()
-        await talk.ask("go on")
-        await talk.until("response.done")
+        await talk.answered("go on")
         assert len(parts.model.histories[-1]) == 4
 
 
@@ -410,8 +400,7 @@ async def test_a_transcription_session_writes_down_and_answers_nothing(
             kind = "conversation.item.input_audio_transcription.completed"
             assert (await talk.until(kind))["transcript"] == "hello there"
             await talk.tell("response.create", event_id="e1")
-            error = await talk.until("error")
-            assert "does not answer" in error["error"]["message"]
+            assert "does not answer" in (await talk.error())["message"]
             assert "response.created" not in talk.kinds()
 
 
@@ -459,8 +448,7 @@ async def test_a_client_waits_until_it_is_understood_and_is_answered_once(questi
             await talk.tell("response.create")
         finally:
             recogniser.let.set()
-        code = (await talk.until("error"))["error"]["code"]
-        assert code == "conversation_already_has_active_response"
+        assert (await talk.error())["code"] == "conversation_already_has_active_response"
         if "response.created" not in talk.kinds():  # the refusal may overtake it
             await talk.until("response.created")
         assert talk.kinds().count("response.created") == 1

@@ -29,7 +29,7 @@ from engine.errors import TimedOut
 from engine.serve.doors.wyoming import wyoming_server
 from engine.serve.limits import Limits
 from engine.serve.service import SAMPLE_RATE, Service
-from tests.engine.serve.served import started
+from tests.engine.serve.served import connection, started
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import OWN_RATE
 
@@ -53,9 +53,13 @@ class House:
     async def ask(self, last: str, *events: Any) -> list[Event]:
         """Send these, and read up to an event of that type, or to the end."""
         async with self.client() as client:
-            for event in events:
-                await client.write_event(event if isinstance(event, Event) else event.event())
+            await send(client, *events)
             return await until(client, last)
+
+
+async def send(client: AsyncTcpClient, *events: Any) -> None:
+    for event in events:
+        await client.write_event(event if isinstance(event, Event) else event.event())
 
 
 async def until(client: AsyncTcpClient, last: str) -> list[Event]:
@@ -131,12 +135,11 @@ async def test_a_text_is_spoken_while_it_is_written_and_not_again_where_it_comes
     house: House,
 ) -> None:
     async with house.client() as client:
-        await client.write_event(SynthesizeStart(SynthesizeVoice("Tone")).event())
-        await client.write_event(SynthesizeChunk("Mary had a little ").event())
+        await send(client, SynthesizeStart(SynthesizeVoice("Tone")))
+        await send(client, SynthesizeChunk("Mary had a little "))
         early = await until(client, "audio-chunk")
         assert early[-1].type == "audio-chunk"  # nothing was ended yet
-        for event in (SynthesizeChunk("lamb."), Synthesize(TEXT), SynthesizeStop()):
-            await client.write_event(event.event())
+        await send(client, SynthesizeChunk("lamb."), Synthesize(TEXT), SynthesizeStop())
         events = early + await until(client, "synthesize-stopped")
     assert types(events) == ["audio-start", "audio-chunk", "audio-stop", "synthesize-stopped"]
     assert seconds(events) == pytest.approx(SECONDS, abs=0.1)
@@ -145,8 +148,7 @@ async def test_a_text_is_spoken_while_it_is_written_and_not_again_where_it_comes
 async def test_one_connection_speaks_text_after_text(house: House) -> None:
     stream = [SynthesizeStart(), SynthesizeChunk(TEXT), SynthesizeStop()]
     async with house.client() as client:
-        for event in (*stream, *stream, Synthesize(TEXT)):
-            await client.write_event(event.event())
+        await send(client, *stream, *stream, Synthesize(TEXT))
         first = await until(client, "synthesize-stopped")
         second = await until(client, "synthesize-stopped")
         third = await until(client, "audio-stop")
@@ -154,11 +156,10 @@ async def test_one_connection_speaks_text_after_text(house: House) -> None:
 
 
 async def test_the_tags_of_ssml_are_silent(house: House) -> None:
-    plain = await house.ask("audio-stop", Synthesize(TEXT))
     ssml = f'<speak version="1.1"><prosody rate="slow">{TEXT}</prosody></speak>'
-    assert seconds(await house.ask("audio-stop", Synthesize(ssml, text_format="ssml"))) == seconds(
-        plain
-    )
+    texts = Synthesize(TEXT), Synthesize(ssml, text_format="ssml")
+    plain, tagged = [seconds(await house.ask("audio-stop", each)) for each in texts]
+    assert plain == tagged
 
 
 async def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: House) -> None:
@@ -166,19 +167,14 @@ async def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: Ho
     fast = await house.ask("audio-stop", Synthesize(TEXT, context={"rate": 7}))
     assert seconds(fast) == pytest.approx(seconds(own) * OWN_RATE / 7, abs=0.1)
     data = {"text": "had a little lamb.", "context": {"rate": 7}}
-    events = await house.ask(
-        "synthesize-stopped",
-        SynthesizeStart(),
-        SynthesizeChunk("Mary "),
-        Event("synthesize-chunk", data),
-        SynthesizeStop(),
-    )
+    pieces = SynthesizeChunk("Mary "), Event("synthesize-chunk", data)
+    events = await house.ask("synthesize-stopped", SynthesizeStart(), *pieces, SynthesizeStop())
     assert seconds(events) < seconds(own) * 0.8
 
 
 async def test_speech_that_is_cut_off_does_not_look_complete(house: House) -> None:
     async with house.client() as client:
-        await client.write_event(Synthesize("go on " * 200).event())
+        await send(client, Synthesize("go on " * 200))
         await until(client, "audio-chunk")
         (speech,) = house.service.speeches.values()
         speech.stop(TimedOut("Too late."))
@@ -203,12 +199,9 @@ async def test_speech_that_is_cut_off_does_not_look_complete(house: House) -> No
 async def test_what_cannot_be_done_is_said_and_ends_the_connection(
     house: House, event: Any, word: str
 ) -> None:
-    *_, error = await house.ask("error", event)
+    *_, error = await house.ask("never", event)  # to the end of the connection
     assert error.type == "error"
     assert word in error.data["text"]
-    async with house.client() as client:
-        await client.write_event(event if isinstance(event, Event) else event.event())
-        assert (await until(client, "never"))[-1].type == "error"  # then it is closed
 
 
 # ------------------------------------------------------------------------- ears and mind
@@ -216,7 +209,7 @@ async def test_what_cannot_be_done_is_said_and_ends_the_connection(
 
 async def test_an_utterance_is_written_down(house: House) -> None:
     noise = np.random.default_rng(0).normal(0, 0.2, 32_000).astype(np.float32)
-    with_speech = sound(speechlike(noise))
+    with_speech = sound(noise * np.sin(np.arange(len(noise)) / 16_000 * 2 * np.pi * 3) ** 2)
     events = await house.ask("transcript-stop", Transcribe(language="en"), *with_speech)
     assert types(events)[0] == "transcript-start"
     transcripts = [Transcript.from_event(e) for e in events if Transcript.is_type(e.type)]
@@ -224,10 +217,6 @@ async def test_an_utterance_is_written_down(house: House) -> None:
     silence = sound(np.zeros(16_000, np.float32), rate=48_000, channels=2)
     events = await house.ask("transcript-stop", Transcribe(), *silence)
     assert [e.data["text"] for e in events if e.type == "transcript"] == [""]
-
-
-def speechlike(noise: np.ndarray) -> np.ndarray:
-    return noise * np.sin(np.arange(len(noise)) / 16_000 * 2 * np.pi * 3) ** 2
 
 
 async def test_a_transcript_is_answered_and_its_conversation_remembered(house: House) -> None:
@@ -265,33 +254,26 @@ GARBAGE = [
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
 async def test_garbage_is_answered_with_an_error_and_the_end(house: House, garbage: bytes) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-    writer.write(garbage)
-    answer = await reader.read()
-    assert b'"error"' in answer
-    writer.close()
+    async with connection(house.port, garbage) as (reader, _):
+        assert b'"error"' in await reader.read()
     assert seconds(await house.ask("audio-stop", Synthesize(TEXT))) > 1
 
 
 async def test_a_line_without_an_end_is_not_read_on_for_ever(house: House) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-    with suppress(ConnectionError):  # it is closed while we still write
-        while not reader.at_eof():
-            writer.write(b"x" * 65_536)
-            await writer.drain()
-            await asyncio.sleep(0)
-    writer.close()
+    async with connection(house.port) as (reader, writer):
+        with suppress(ConnectionError):  # it is closed while we still write
+            while not reader.at_eof():
+                writer.write(b"x" * 65_536)
+                await writer.drain()
+                await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize(
     "begun", [b'{"type": "ping"', b'{"type": "ping", "data_length": 9}\n{"text"']
 )
 async def test_an_event_that_does_not_end_ends_its_connection(begun: bytes) -> None:
-    async with opened(Limits(body_s=0.1)) as house:
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(begun)
+    async with opened(Limits(body_s=0.1)) as house, connection(house.port, begun) as (reader, _):
         assert b"in time" in await reader.read()
-        writer.close()
 
 
 async def test_whoever_hangs_up_in_any_state_gives_everything_back() -> None:
@@ -299,15 +281,10 @@ async def test_whoever_hangs_up_in_any_state_gives_everything_back() -> None:
         long = "go on and on and on " * 40
         start, chunk = SynthesizeStart(), SynthesizeChunk(long)
         states = [[], [start], [start, chunk], [start, chunk, SynthesizeStop()]]
-        states += [
-            [Synthesize(long)],
-            [Transcribe(), *sound(np.zeros(512))[:2]],
-            [Transcript("hello")],
-        ]
-        for state in states:
+        states += [[Synthesize(long)], [Transcribe(), *sound(np.zeros(512))[:2]]]
+        for state in (*states, [Transcript("hello")]):
             async with house.client() as client:
-                for event in state:
-                    await client.write_event(event.event())
+                await send(client, *state)
             assert seconds(await house.ask("audio-stop", Synthesize(TEXT))) > 1
         assert not house.service.speeches
 
@@ -323,8 +300,7 @@ async def test_a_door_closes_while_one_text_waits_for_another() -> None:
     async with opened() as house:
         client = AsyncTcpClient("127.0.0.1", house.port)
         await client.connect()
-        for _ in range(3):
-            await client.write_event(Synthesize("go on " * 600).event())
+        await send(client, *[Synthesize("go on " * 600)] * 3)
         await until(client, "audio-chunk")
     await client.disconnect()
 
@@ -333,5 +309,5 @@ async def test_a_silent_client_stays_unless_it_keeps_a_place() -> None:
     async with opened(Limits(idle_s=0.05)) as house, house.client() as silent:
         events = await house.ask("never", SynthesizeStart())
         assert events[-1].type == "error"
-        await silent.write_event(Ping("here").event())
+        await send(silent, Ping("here"))
         assert [event.type for event in await until(silent, "pong")] == ["pong"]

@@ -95,14 +95,15 @@ def test_canonical_text_is_its_own_canonical_form(parts):
     assert canonical(once) == once
 
 
-@pytest.mark.parametrize(("words", "number"), CASES["numbers"])
-def test_a_number_is_understood(words, number):
-    assert quantities.parse_number(words) == (None if number == "none" else number)
-
-
-@pytest.mark.parametrize(("words", "seconds"), CASES["durations"])
-def test_a_duration_is_understood(words, seconds):
-    assert quantities.parse_duration(words) == (None if seconds == "none" else seconds)
+@pytest.mark.parametrize(
+    ("parse", "words", "value"),
+    [
+        *((quantities.parse_number, *row) for row in CASES["numbers"]),
+        *((quantities.parse_duration, *row) for row in CASES["durations"]),
+    ],
+)
+def test_a_number_or_duration_is_understood(parse, words, value):
+    assert parse(words) == (None if value == "none" else value)
 
 
 @given(st.integers(1, 10**6))

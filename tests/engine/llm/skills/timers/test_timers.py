@@ -161,56 +161,40 @@ def wish(said: str, here: AssistantState = RINGING) -> CancelTimers | ExtendTime
     return found
 
 
+DISMISSED = (
+    *("stop", "Stop it!", "dismiss", "I'm up.", "I'm awake", "Okay, stop.", "be quiet", "enough"),
+    *("turn off the alarm", "Stop the timer, please.", "okay I'm up", "turn it off", "thank you"),
+)
+SNOOZED = {
+    "snooze": SNOOZE_S,
+    "remind me later": SNOOZE_S,
+    "Let me sleep a little longer.": SNOOZE_S,
+    "five more minutes": 300.0,
+    "Give me ten more minutes, please.": 600.0,
+    "another five minutes": 300.0,
+    "snooze for two minutes": 120.0,
+}
+OTHER_TALK = ("what time is it", "set a timer for five minutes", "stop the car")
+
+
 @pytest.mark.parametrize(
-    "said",
+    ("said", "meant"),
     [
-        *("stop", "Stop it!", "dismiss", "I'm up.", "I'm awake", "Okay, stop.", "be quiet"),
-        *("turn off the alarm", "Stop the timer, please.", "enough", "okay I'm up", "turn it off"),
-        "thank you",
+        *((said, CancelTimers((1,))) for said in DISMISSED),
+        *((said, ExtendTimers((1,), seconds)) for said, seconds in SNOOZED.items()),
+        *((said, None) for said in OTHER_TALK),
     ],
 )
-def test_it_is_dismissed(said):
-    assert wish(said) == CancelTimers((1,))
+def test_a_ringing_timer_is_dismissed_or_snoozed_by_talk_about_it(said, meant):
+    assert wish(said) == meant
 
 
-@pytest.mark.parametrize(
-    "said", ["¡Basta!", "Apaga la alarma", "Fermati", "Pare!", "Arrête le réveil"]
-)
-def test_it_is_dismissed_in_every_language(said):
-    assert ring_wish(said, RINGING) == CancelTimers((1,))
-
-
-def test_it_is_snoozed_in_every_language():
-    for said in (
-        "Cinco minutos más",
-        "Altri cinque minuti",
-        "Mais cinco minutos",
-        "Encore 5 minutes",
-    ):
+def test_it_is_dismissed_and_snoozed_in_every_language():
+    for said in ("¡Basta!", "Apaga la alarma", "Fermati", "Pare!", "Arrête le réveil"):
+        assert ring_wish(said, RINGING) == CancelTimers((1,)), said
+    more = ("Cinco minutos más", "Altri cinque minuti", "Mais cinco minutos", "Encore 5 minutes")
+    for said in more:
         assert ring_wish(said, RINGING) == ExtendTimers((1,), 300.0), said
-
-
-@pytest.mark.parametrize(
-    ("said", "seconds"),
-    [
-        ("snooze", SNOOZE_S),
-        ("remind me later", SNOOZE_S),
-        ("Let me sleep a little longer.", SNOOZE_S),
-        ("five more minutes", 300.0),
-        ("Give me ten more minutes, please.", 600.0),
-        ("another five minutes", 300.0),
-        ("snooze for two minutes", 120.0),
-    ],
-)
-def test_it_is_snoozed(said, seconds):
-    assert wish(said) == ExtendTimers((1,), seconds)
-
-
-@pytest.mark.parametrize(
-    "said", ["what time is it", "set a timer for five minutes", "stop the car"]
-)
-def test_other_talk_is_not_about_it(said):
-    assert wish(said) is None
 
 
 def test_where_nothing_rings_the_same_words_mean_something_else():

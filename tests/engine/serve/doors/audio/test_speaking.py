@@ -3,7 +3,8 @@
 import asyncio
 import io
 import json
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import av
@@ -17,30 +18,52 @@ from engine.serve.address import HERE
 from engine.serve.application import Access
 from engine.serve.limits import Limits
 from engine.serve.service import SAMPLE_RATE
-from tests.engine.serve.served import ANSWERS, HeldClock, Served, connected, serving, tell, until
+from tests.engine.serve.served import (
+    ANSWERS,
+    HeldClock,
+    Served,
+    connected,
+    connection,
+    say,
+    serving,
+    tell,
+    until,
+)
 from tests.help.fakes.tts import OWN_RATE
 
 TEXT = "Mary had a little lamb."
 LONG = "go on and on and on " * 40
 
 
-async def say(served: Served, **fields: Any) -> Any:
+async def post(served: Served, **fields: Any) -> Any:
     return await served.client.post("/v1/audio/speech", json={"input": TEXT, **fields})
 
 
+@asynccontextmanager
+async def speaking(
+    served: Served, **fields: Any
+) -> AsyncIterator[tuple[httpx.Response, AsyncIterator[bytes]]]:
+    """A long text that is being spoken, from its first sound on."""
+    body = {"input": LONG, "response_format": "pcm", "lead_ms": 100, **fields}
+    async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
+        sound = answer.aiter_bytes()
+        await anext(sound)
+        yield answer, sound
+
+
 async def test_every_format_holds_the_same_speech(served: Served) -> None:
-    pcm = await say(served, response_format="pcm")
+    pcm = await post(served, response_format="pcm")
     seconds = len(pcm.content) / 2 / SAMPLE_RATE
     assert seconds == pytest.approx(7 / OWN_RATE, abs=0.1)
     for name in ("mp3", "opus", "aac", "flac", "wav"):
-        answer = await say(served, response_format=name)
+        answer = await post(served, response_format=name)
         assert answer.status_code == 200
         assert _seconds(answer.content) == pytest.approx(seconds, abs=0.15), name
 
 
 @pytest.mark.parametrize("name", ["opus", "flac", "wav"])
 async def test_a_file_says_that_its_speech_is_synthetic(served: Served, name: str) -> None:
-    answer = await say(served, response_format=name)
+    answer = await post(served, response_format=name)
     with av.open(io.BytesIO(answer.content)) as file:
         told = {**file.metadata, **file.streams.audio[0].metadata}
     assert told["comment"] == SYNTHETIC
@@ -53,8 +76,8 @@ def _seconds(content: bytes) -> float:
 
 
 async def test_events_carry_the_sound_and_what_was_used(served: Served) -> None:
-    plain = await say(served, response_format="pcm")
-    answer = await say(served, response_format="pcm", stream_format="sse")
+    plain = await post(served, response_format="pcm")
+    answer = await post(served, response_format="pcm", stream_format="sse")
     assert answer.headers["content-type"].startswith("text/event-stream")
     events = [json.loads(each[6:]) for each in answer.text.split("\n\n") if each]
     assert {event["type"] for event in events[:-1]} == {"speech.audio.delta"}
@@ -74,7 +97,7 @@ def _size(event: dict[str, str]) -> int:
 async def test_what_cannot_be_done_is_said_in_the_shape_of_openai(
     served: Served, fields: dict[str, Any], status: int, word: str
 ) -> None:
-    answer = await say(served, **fields)
+    answer = await post(served, **fields)
     assert answer.status_code == status
     error = answer.json()["error"]
     assert set(error) == {"message", "type", "param", "code"}
@@ -86,7 +109,7 @@ async def test_a_voice_is_given_by_name_or_id_and_a_model_by_the_names_clients_k
     served: Served,
 ) -> None:
     for fields in ({"voice": "tone"}, {"voice": {"id": "Tone"}}, {"model": "tts-1-hd"}):
-        assert (await say(served, **fields)).status_code == 200
+        assert (await post(served, **fields)).status_code == 200
     voices = (await served.client.get("/v1/audio/voices")).json()
     assert [voice["name"] for voice in voices["voices"]] == ["Tone"]
 
@@ -95,17 +118,14 @@ async def test_a_speed_is_a_factor_on_the_own_pace_and_a_rate_is_itself(served: 
     lengths = {}
     asked = {"own": {}, "one": {"speed": 1}, "fastest": {"rate": 13}, "beyond": {"speed": 4}}
     for name, fields in asked.items():
-        answer = await say(served, response_format="pcm", **fields)
+        answer = await post(served, response_format="pcm", **fields)
         lengths[name] = len(answer.content)
     assert lengths["own"] == lengths["one"]
     assert lengths["fastest"] == lengths["beyond"] < lengths["own"] * 0.7
 
 
 async def test_a_rate_changes_while_it_is_spoken(served: Served) -> None:
-    body = {"input": LONG, "response_format": "pcm", "lead_ms": 100}
-    async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
-        sound = answer.aiter_bytes()
-        await anext(sound)
+    async with speaking(served) as (answer, sound):
         address = f"/v1/audio/speech/{answer.headers['x-speech-id']}"
         changed = await served.client.patch(address, json={"rate": 7})
         assert changed.status_code == 200
@@ -121,24 +141,19 @@ async def test_a_rate_changes_while_it_is_spoken(served: Served) -> None:
 
 async def test_a_client_that_hangs_up_gives_its_place_back() -> None:
     async with serving(Limits(slots=1)) as served:
-        body = {"input": LONG, "response_format": "pcm", "lead_ms": 100}
-        async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
-            sound = answer.aiter_bytes()
-            await anext(sound)
-        assert (await say(served)).status_code == 200
+        async with speaking(served):
+            pass
+        assert (await post(served)).status_code == 200
         assert not served.service.speeches
 
 
 async def test_whoever_finds_the_queue_full_is_told_when_to_come_again() -> None:
     async with serving(Limits(slots=1, queue=1)) as served:
-        body = {"input": LONG, "response_format": "pcm", "lead_ms": 0}
-        async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
-            sound = answer.aiter_bytes()
-            await anext(sound)
-            waiting = asyncio.ensure_future(say(served))
+        async with speaking(served, lead_ms=0):
+            waiting = asyncio.ensure_future(post(served))
             while not served.service.waiting:
                 await asyncio.sleep(0.001)
-            refused = await say(served)
+            refused = await post(served)
             assert refused.status_code == 429
             assert int(refused.headers["retry-after"]) > 0
             assert refused.json()["error"]["type"] == "rate_limit_error"
@@ -146,12 +161,8 @@ async def test_whoever_finds_the_queue_full_is_told_when_to_come_again() -> None
 
 
 async def test_a_client_that_lets_others_wait_for_nothing_loses_its_place() -> None:
-    async with serving(Limits(slots=1, late_s=-1.0)) as served:
-        body = {"input": LONG, "response_format": "pcm", "lead_ms": 0}
-        async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
-            sound = answer.aiter_bytes()
-            await anext(sound)
-            assert (await say(served)).status_code == 200
+    async with serving(Limits(slots=1, late_s=-1.0)) as served, speaking(served, lead_ms=0):
+        assert (await post(served)).status_code == 200
 
 
 # -------------------------------------------------------------------------------- text streamed in
@@ -194,23 +205,11 @@ async def test_a_rate_holds_from_the_next_frame_and_for_the_next_utterance() -> 
         events, _ = await until(socket, "session.done")
         starts = [word["at_ms"] for word in of_kind(events, "word")]
         assert starts[-1] - starts[-2] == pytest.approx(1000 / 7, abs=1)
-        await tell(socket, "input.text", text="go go go")
-        await tell(socket, "input.done")
-        events, _ = await until(socket, "session.done")
+        events, _ = await say(socket, "go go go")
         assert of_kind(events, "word")[1]["at_ms"] == pytest.approx(1000 / 7, abs=1)
 
 
-async def test_a_cancelled_utterance_gives_its_place_back(served: Served) -> None:
-    async with connected(served) as socket:
-        await tell(socket, "input.text", text="go " * 100)
-        await until(socket, "word")
-        await tell(socket, "input.cancel")
-        await tell(socket, "session.update", rate=2)
-        await until(socket, "session.updated")
-        assert not served.service.speeches
-
-
-async def test_every_cancel_is_answered(served: Served) -> None:
+async def test_every_cancel_is_answered_and_gives_the_place_back(served: Served) -> None:
     async with connected(served) as socket:
         for text in ("", "go " * 100):
             if text:
@@ -220,13 +219,14 @@ async def test_every_cancel_is_answered(served: Served) -> None:
             events, _ = await until(socket, "session.cancelled")
             assert not of_kind(events, "session.done")
             assert (events[-1]["audio_ms"] > 0) is bool(text)
+            assert not served.service.speeches
 
 
 async def test_what_is_cut_off_does_not_look_complete() -> None:
     async with serving(Limits(slots=1, late_s=-1.0)) as served, connected(served) as socket:
         await tell(socket, "input.text", text=LONG)
         await until(socket, "word")
-        waiting = asyncio.ensure_future(say(served))
+        waiting = asyncio.ensure_future(post(served))
         events, _ = await until(socket, "error")
         assert "other clients waited" in events[-1]["message"]
         assert not of_kind(events, "session.done")
@@ -256,7 +256,7 @@ async def test_a_client_that_hangs_up_in_the_queue_leaves_it() -> None:
     async with serving(Limits(slots=1)) as served, connected(served) as socket:
         await tell(socket, "input.text", text="go " * 100)  # its place stays taken
         await until(socket, "word")
-        waiting = asyncio.ensure_future(say(served))
+        waiting = asyncio.ensure_future(post(served))
         while not served.service.waiting:
             await asyncio.sleep(0.001)
         waiting.cancel()
@@ -317,16 +317,17 @@ async def test_a_client_that_says_nothing_stays() -> None:
 
 
 async def test_a_client_that_answers_no_ping_is_let_go() -> None:
-    async with serving(Limits(ping_s=0.05)) as served:
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-        writer.write(
-            b"GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
-            b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
-        )
+    handshake = (
+        b"GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+        b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+    )
+    async with (
+        serving(Limits(ping_s=0.05)) as served,
+        connection(served.port, handshake) as (reader, _),
+    ):
         assert b" 101 " in await reader.readline()
         await reader.read()  # to its end
-        writer.close()
 
 
 async def test_the_guard_stands_before_websockets_too() -> None:

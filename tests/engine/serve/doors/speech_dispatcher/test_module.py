@@ -157,14 +157,8 @@ def test_pitch_volume_and_rate_reach_the_voice(loaded, monkeypatch):
     )
     loaded.daemon.tell("SET", "rate=-100", "pitch=50", "volume=0")
     loaded.daemon.speak(SENTENCE)
-    assert asked[0] == {
-        "text": SENTENCE,
-        "voice": "",
-        "language": "en",
-        "rate": 80 / 37,
-        "pitch": 50,
-        "volume": 0.5,
-    }
+    how = {"voice": "", "language": "en", "rate": 80 / 37, "pitch": 50, "volume": 0.5}
+    assert asked[0] == {"text": SENTENCE, **how}
 
 
 def test_a_cancel_ends_a_message_at_once_and_a_late_one_changes_nothing(loaded):
@@ -182,13 +176,8 @@ def test_a_cancel_ends_a_message_at_once_and_a_late_one_changes_nothing(loaded):
 def cancel_often(room: Machine, times: int) -> None:
     """Speak and cancel at random moments; each message ends once, and none is lost."""
     chance = random.Random(58)
-    texts = (
-        SENTENCE,
-        SENTENCE * 20,
-        "File menu",
-        "<speak>a <mark name='1'/>b. c</speak>",
-        "x. " * 99,
-    )
+    ssml = "<speak>a <mark name='1'/>b. c</speak>"
+    texts = (SENTENCE, SENTENCE * 20, "File menu", ssml, "x. " * 99)
     ends = {"702 END": 0, "703 STOP": 0, "704 PAUSE": 0}
     for _ in range(times):
         kind = chance.choice(("SPEAK", "SPEAK", "SPEAK", "CHAR", "KEY"))

@@ -68,6 +68,13 @@ class Link:
         head, _, samples = self.end.recv_bytes().partition(b"\n")
         return json.loads(head), samples
 
+    def say(
+        self, text: str, **changes: object
+    ) -> tuple[dict[str, object], list[dict[str, object]], bytes]:
+        """Ask for a sentence; see until_end()."""
+        self.ask(text, **changes)
+        return self.until_end()
+
     def until_end(self) -> tuple[dict[str, object], list[dict[str, object]], bytes]:
         """Return the last event of the sentence, the others, and all samples."""
         events, samples = [], b""
@@ -95,39 +102,33 @@ def link() -> Iterator[Link]:
 
 
 def test_a_sentence_is_spoken_with_the_places_of_its_words(link):
-    link.ask("Hello there (my friend), *all* is well.")
-    end, events, samples = link.until_end()
+    text = "Hello there (my friend), *all* is well."
+    end, events, samples = link.say(text)
     assert end == {"number": 1, "ended": True}
     assert link.tts.spoken[:2] == ["Hello", "there"]
     places = [place for each in events for place, _ in each["words"]]
-    text = "Hello there (my friend), *all* is well."
     assert [text[place:].split()[0] for place in places[:3]] == ["Hello", "there", "my"]
     assert {each["hertz"] for each in events} == {SAMPLE_RATE}
     assert np.abs(np.frombuffer(samples, "<i2")).max() > 5_000
 
 
 def test_signs_of_markdown_and_stage_directions_are_read_as_text(link):
-    link.ask("# One `two` [laughs] (in a deep voice) <name> ~~three~~ | four")
-    link.until_end()
+    link.say("# One `two` [laughs] (in a deep voice) <name> ~~three~~ | four")
     words = " ".join(link.tts.spoken).replace(",", "").replace(".", "").lower()
     assert words == "one two laughs in a deep voice name three four"
 
 
 def test_speech_is_made_only_a_little_before_it_sounds(link):
-    link.ask("word " * 20)
-    _, _, samples = link.until_end()
-    seconds = len(samples) / 2 / SAMPLE_RATE
+    seconds = len(link.say("word " * 20)[2]) / 2 / SAMPLE_RATE
     assert seconds > 2 * AHEAD_S
     assert sum(link.waits.waited_s) == pytest.approx(seconds - AHEAD_S, abs=0.2)
     assert max(link.waits.waited_s) < 0.2  # in steps, not at the end
 
 
 def test_the_silence_before_the_first_word_is_not_sent(link):
-    link.ask("Hello there.")
-    samples = link.until_end()[2]
+    samples = link.say("Hello there.")[2]
     link.tts.silence = SAMPLE_RATE // 3  # four frames and a part of one
-    link.ask("Hello there.")
-    _, later, more = link.until_end()
+    _, later, more = link.say("Hello there.")
     assert np.abs(np.frombuffer(more[:8], "<i2")).max() > QUIET * 32_767
     assert len(more) == pytest.approx(len(samples), abs=8)
     assert [place for each in later for place, _ in each["words"]] == [0, 6]
@@ -136,8 +137,7 @@ def test_the_silence_before_the_first_word_is_not_sent(link):
 def test_names_are_said_as_the_person_taught_them(link, tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     add([Name("Xi", "she"), Name("Xi Jinping", "shee jin ping")])
-    link.ask("Xi, Xi Jinping and Xi")
-    _, events, _ = link.until_end()
+    _, events, _ = link.say("Xi, Xi Jinping and Xi")
     assert link.tts.spoken == ["she,", "shee", "jin", "ping", "and", "she"]
     assert [place for event in events for place, _ in event["words"]] == [0, 4, 4, 4, 15, 19]
 
@@ -147,8 +147,7 @@ def test_rate_pitch_and_volume(link):
     for name, changes in {
         "usual": {}, "fast": {"rate": 8.0}, "high": {"pitch": 100}, "quiet": {"volume": 0.25},
     }.items():  # fmt: skip
-        link.ask("Mary had a little lamb.", **changes)
-        _, events, samples = link.until_end()
+        _, events, samples = link.say("Mary had a little lamb.", **changes)
         loudest = int(np.abs(np.frombuffer(samples, "<i2").astype(int)).max())
         lengths[name] = (len(samples) / 2 / events[0]["hertz"], events[0]["hertz"], loudest)
     assert lengths["fast"][0] == pytest.approx(lengths["usual"][0] / 2, rel=0.1)
@@ -162,8 +161,7 @@ def test_another_line_ends_the_sentence(link):
     link.ask("word " * 3_000)
     assert link.event()[0]["number"] == 1
     link.end.send_bytes(b"{}")
-    link.ask("Next one.")
-    assert link.until_end()[0] == {"number": 2, "ended": True}
+    assert link.say("Next one.")[0] == {"number": 2, "ended": True}
     assert len(link.tts.spoken) < 2_900
 
 
@@ -171,16 +169,13 @@ def test_another_line_ends_the_sentence(link):
     ("text", "changes"), [("Hello.", {"voice": "Nobody"}), ("Привет, мир.", {})]
 )
 def test_what_it_cannot_speak_is_left_to_espeak(link, text, changes):
-    link.ask(text, **changes)
-    assert link.until_end()[0] == {"number": 1, "fault": "InvalidInput"}
-    link.ask("Hello.")
-    assert "ended" in link.until_end()[0]
+    assert link.say(text, **changes)[0] == {"number": 1, "fault": "InvalidInput"}
+    assert "ended" in link.say("Hello.")[0]
 
 
 def test_it_ends_when_another_voice_was_chosen_and_not_for_another_rate(link):
     link.settings = replace(link.settings, speech=replace(link.settings.speech, rate=6.0))
-    link.ask("Hello.")
-    link.until_end()
+    link.say("Hello.")
     link.settings = replace(link.settings, speech=replace(link.settings.speech, voice="Other"))
     link.ask("Hello.")
     link.thread.join(10)
