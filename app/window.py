@@ -182,7 +182,7 @@ class Window(QWidget):
         self.header.show_hands_free(settings.audio.hands_free)
         self.header.show_volume(settings.audio.volume)
         self.stage.rate.be_fast(settings.speech.fast)
-        self.stage.rate.show_rate(settings.speech.rate)
+        self.stage.rate.slider.show_rate(settings.speech.rate)
         self.first_start.show_values(self._values)
         self.first_start.show_step(settings.window.first_start)
         self._show_page()

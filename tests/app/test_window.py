@@ -203,7 +203,7 @@ def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, wher
 
 
 def test_rate_and_volume_are_posted_also_while_typing(window, posted):
-    window.stage.rate.show_rate(4.0)
+    window.stage.rate.slider.show_rate(4.0)
     window.composer.type("a")
     key(window, Qt.Key.Key_Up, ALT)
     key(window, Qt.Key.Key_Down, ALT)

@@ -64,7 +64,7 @@ def test_the_talk_key_talks_while_it_is_held_also_while_hidden(keys, source, win
 
 
 def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot):
-    window.stage.rate.show_rate(4.0)
+    window.stage.rate.slider.show_rate(4.0)
     keys.choose({Action.STOP: "F8", Action.FASTER: "F9", Action.SLOWER: "F10"})
     source.press(Action.STOP)
     source.release(Action.STOP)
