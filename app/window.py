@@ -206,8 +206,8 @@ class Window(QWidget):
         self.conversation.emptied.connect(self._show_page)
         self.conversation.tools.model_link.clicked.connect(lambda: act(self, Shortcut.MODELS))
         self.first_start.models.connect(lambda: act(self, Shortcut.MODELS))
-        self.welcome.model_wanted.connect(lambda: act(self, Shortcut.MODELS))
-        self.welcome.voice_wanted.connect(lambda: self.side.voices.open_page().record.click())
+        self.welcome.smarter.clicked.connect(lambda: act(self, Shortcut.MODELS))
+        self.welcome.own_voice.clicked.connect(lambda: self.side.voices.open_page().record.click())
         status = self.side.status
         status.chosen.connect(lambda part: self._on_part_chosen(part, status.rows[part]))
         self.banner.fix_wanted.connect(lambda part: self._on_part_chosen(part, self.banner.fix))
