@@ -135,10 +135,13 @@ def check_suffix(
     """Raise InvalidInput with the message `refusal` if the suffix of `path` is not a known one."""
     if path.suffix.lower() not in known:
         *others, last = known
-        ends = mark("Give the file a name that ends in {suffix}.")
+        hint = Translatable("Give the file a name that ends in {suffix}.", suffix=last)
         if others:
-            ends = mark("Give the file a name that ends in {suffixes} or {suffix}.")
-        hint = Translatable(ends, suffixes=", ".join(others), suffix=last)
+            hint = Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(others),
+                suffix=last,
+            )
         raise InvalidInput(refusal, hint=hint, suffix=path.suffix or path.name)
 
 
