@@ -36,10 +36,8 @@ class Bridge(QObject):
     _emitted = Signal(object)  # an event; emitted on engine threads
     _started = Signal()  # emitted on the bridge's thread
 
-    def __init__(
-        self, make_engine: Callable[[Emit], Engine], parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, make_engine: Callable[[Emit], Engine]) -> None:
+        super().__init__()
         self._make_engine = make_engine
         self._engine: Engine | None = None
         self._is_started = self._is_closed = False

@@ -5,7 +5,6 @@ complete or unchanged.
 """
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,29 +53,18 @@ def install(command: Sequence[str], icon: Path, folder: Path) -> tuple[Path, ...
     """Write entry and icon below `folder` (data_home()) if they differ; return the files written.
     OSError if that is impossible.
     """
-    written = []
     entry_path = folder / "applications" / f"{APP_ID}.desktop"
-    if put(entry_path, entry(command)):
-        written.append(entry_path)
     icon_path = folder / "icons" / "hicolor" / "scalable" / "apps" / f"{APP_ID}.svg"
-    if not icon_path.exists() or icon_path.read_bytes() != icon.read_bytes():
-        icon_path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = icon_path.with_suffix(".new")
-        shutil.copyfile(icon, fresh)
-        fresh.replace(icon_path)
-        written.append(icon_path)
-    return tuple(written)
+    files = {entry_path: entry(command).encode(), icon_path: icon.read_bytes()}
+    return tuple(path for path, content in files.items() if put(path, content))
 
 
-def put(path: Path, text: str) -> bool:
-    """Replace a file unless it has this text already; return whether it was written."""
-    try:
-        if path.read_text(encoding="utf-8") == text:
-            return False
-    except (OSError, ValueError):
-        pass
+def put(path: Path, content: bytes) -> bool:
+    """Replace a file unless it has this content already; return whether it was written."""
+    if path.is_file() and path.read_bytes() == content:
+        return False
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text(text, encoding="utf-8")
+    fresh.write_bytes(content)
     fresh.replace(path)
     return True

@@ -78,7 +78,7 @@ class Step(QWidget):
         self.editors.append(row.editor)
         self.column.addWidget(row)
 
-    def button(self, words: str, act: Callable[[], object]) -> QPushButton:
+    def button(self, words: str, act: Callable[[], object] | None) -> QPushButton:
         """Add a button on the left."""
         made = button(words, self, act)
         fill(self.column, placed(LEFT, made))
@@ -246,13 +246,8 @@ class TalkStep(Step):
 
 
 class ModelStep(Step):
-    """Offer a language model.
+    """Offer a language model."""
 
-    Signals:
-        models: the person wants to see the models.
-    """
-
-    models = Signal()
     title = mark("How clever shall I be?")
     words = mark(
         "The built-in skills answer at once: time, sums, units, timers, spelling. For open"
@@ -262,7 +257,7 @@ class ModelStep(Step):
 
     def __init__(self, theme: Theme, parts: Parts, parent: QWidget) -> None:
         super().__init__(theme, parts, parent)
-        self.open = self.button(tr("&Show the models"), lambda: self.models.emit())
+        self.open = self.button(tr("&Show the models"), None)
 
 
 STEPS = 4
@@ -350,7 +345,7 @@ class FirstStart(QWidget):
             talk := TalkStep(theme, parts, self),
             model := ModelStep(theme, parts, self),
         ]
-        model.models.connect(self.models)
+        model.open.clicked.connect(self.models)
         self.key_felt.connect(talk.feel_key)
         self.key_felt_everywhere.connect(lambda: talk.feel_key(everywhere=True))
         self.keys_given.connect(talk.show_given)

@@ -41,7 +41,9 @@ class Header(QWidget):
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
-        self.hands_free.toggled.connect(self._on_hands_free)
+        self.hands_free.toggled.connect(
+            lambda on: post(api.ChangeSetting(SettingKey.HANDS_FREE, on))
+        )
         self.microphone = IconButton("microphone", "", theme, self, self._on_microphone)
         self.show_muted(False)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self, self._on_mute)
@@ -126,9 +128,6 @@ class Header(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._make_room()
-
-    def _on_hands_free(self, on: bool) -> None:
-        self._post(api.ChangeSetting(SettingKey.HANDS_FREE, on))
 
     def _on_microphone(self) -> None:
         self._post(api.ChangeSetting(SettingKey.MUTED, not self._is_muted))

@@ -98,10 +98,8 @@ class TimerCard(QFrame):
 
     def _tint(self) -> None:
         name = "timer" if self.timer.kind is api.TimerKind.TIMER else "alarm"
-        ratio = self.devicePixelRatioF()
-        image = pixmap(name, self._theme.colour("accent"), round(_ICON.width() * ratio))
-        image.setDevicePixelRatio(ratio)
-        self.icon.setPixmap(image)
+        accent = self._theme.colour("accent")
+        self.icon.setPixmap(pixmap(name, accent, _ICON.width(), self.devicePixelRatioF()))
 
 
 def _show(button: IconButton, icon: str, label: str) -> None:

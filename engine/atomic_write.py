@@ -36,7 +36,7 @@ def replace_file(path: Path, content: str | bytes, *, mode: int | None = None) -
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def damaged_name(path: Path) -> Path:
-    """Return the first unused name beside `path` under which a damaged file can be kept."""
-    names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
+def unused_name(path: Path, why: str = "damaged") -> Path:
+    """Return the first unused name beside `path` under which its content can be kept."""
+    names = (path.with_name(f"{path.stem}.{why}-{n}{path.suffix}") for n in count(1))
     return next(name for name in names if not name.exists())

@@ -134,25 +134,20 @@ def check_suffix(
 ) -> None:
     """Raise InvalidInput with the message `refusal` if the suffix of `path` is not a known one."""
     if path.suffix.lower() not in known:
-        raise InvalidInput(
-            refusal,
-            hint=Translatable(
+        *others, last = known
+        hint = Translatable("Give the file a name that ends in {suffix}.", suffix=last)
+        if others:
+            hint = Translatable(
                 "Give the file a name that ends in {suffixes} or {suffix}.",
-                suffixes=", ".join(known[:-1]),
-                suffix=known[-1],
-            ),
-            suffix=path.suffix or path.name,
-        )
+                suffixes=", ".join(others),
+                suffix=last,
+            )
+        raise InvalidInput(refusal, hint=hint, suffix=path.suffix or path.name)
 
 
 def check_sound(path: Path) -> None:
     """Raise InvalidInput if the suffix of `path` is not .wav."""
-    if path.suffix.lower() != SOUND:
-        raise InvalidInput(
-            "Sound is written as WAV, not as '{suffix}'.",
-            hint=Translatable("Give the file a name that ends in {suffix}.", suffix=SOUND),
-            suffix=path.suffix or path.name,
-        )
+    check_suffix(path, (SOUND,), mark("Sound is written as WAV, not as '{suffix}'."))
 
 
 def write(conversation: Conversation, path: Path) -> None:

@@ -6,7 +6,6 @@ both sides, the file is copied to settings.kept-<n>.toml. One program writes at 
 of `rubato bench` are small files of the data folder, each complete or missing.
 """
 
-import itertools
 import json
 import logging
 import os
@@ -20,7 +19,7 @@ import tomlkit
 from filelock import FileLock
 from tomlkit.exceptions import TOMLKitError
 
-from engine.atomic_write import replace_file
+from engine.atomic_write import replace_file, unused_name
 from engine.errors import InvalidInput, SettingsError
 from engine.settings import SettingKey, Settings, change, keys, value_of
 from engine.translatable import Translatable, from_json, to_json
@@ -167,8 +166,7 @@ def _write(settings: Settings, path: Path, base: Settings | None) -> tuple[str, 
         )
         notes.append(note)
     if lost:
-        names = (f"{path.stem}.kept-{number}{path.suffix}" for number in itertools.count(1))
-        copy = next(free for name in names if not (free := path.with_name(name)).exists())
+        copy = unused_name(path, "kept")
         replace_file(copy, path.read_bytes())
         note = Translatable(
             "What {file} said before is kept in {copy}.", file=path.name, copy=copy.name

@@ -4,7 +4,7 @@ offers.
 Invariant: it covers the conversation only while the conversation is empty.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
@@ -27,15 +27,7 @@ _WIDEST = 270  # of an offer, in logical pixels
 
 
 class Welcome(QWidget):
-    """A greeting, a few questions to press, and two offers.
-
-    Signals:
-        model_wanted: the person wants a smarter assistant.
-        voice_wanted: the person wants a voice of their own.
-    """
-
-    model_wanted = Signal()
-    voice_wanted = Signal()
+    """A greeting, a few questions to press, and two offers."""
 
     def __init__(self, post: Post, parts: Parts, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,11 +55,9 @@ class Welcome(QWidget):
         self.smarter = Offer(
             tr("A smarter assistant"), tr("Get a language model that answers anything"), self
         )
-        self.smarter.clicked.connect(self.model_wanted)
         self.own_voice = Offer(
             tr("A voice like mine"), tr("Ten seconds of speech, recorded or dropped here"), self
         )
-        self.own_voice.clicked.connect(self.voice_wanted)
         both = wide(self.smarter, 100), wide(self.own_voice, 100)
         return row(Spring(), *both, Spring(), spacing=10)
 

@@ -100,11 +100,6 @@ class Rows(QListWidget):
                 item.setSelected(each.id in selected)
         self.verticalScrollBar().setValue(offset)
 
-    def _rename_current(self) -> None:
-        item = self.currentItem()
-        if item is not None:
-            self.editItem(item)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.state() is QAbstractItemView.State.EditingState:
             return  # a key for the editor, which Qt also passes on after the editing has ended
@@ -125,7 +120,7 @@ class Rows(QListWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if len(items) == 1:
             menu.addAction(tr("Open")).triggered.connect(lambda: self._open(items[0]))
-            menu.addAction(tr("Rename\tF2")).triggered.connect(self._rename_current)
+            menu.addAction(tr("Rename\tF2")).triggered.connect(lambda: self.editItem(items[0]))
         menu.addAction(tr("Delete…\tDel")).triggered.connect(self.removal_asked)
         menu.popup(self.viewport().mapToGlobal(event.pos()))
 

@@ -77,8 +77,9 @@ def icon(name: str, colour: QColor, *, disabled: QColor | None = None) -> QIcon:
     return result
 
 
-def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
-    """Return an icon of `size` device pixels square, from Qt's cache if possible."""
+def pixmap(name: str, colour: QColor, side: int, ratio: float = 1.0) -> QPixmap:
+    """Return an icon of `side` logical pixels square, from Qt's cache if possible."""
+    size = round(side * ratio)
     key = f"{name} {colour.name()} {size}"
     image = QPixmap()
     if not QPixmapCache.find(key, image):
@@ -88,6 +89,7 @@ def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
         paint_icon(painter, name, colour, QRectF(0, 0, size, size))
         painter.end()
         QPixmapCache.insert(key, image)
+    image.setDevicePixelRatio(ratio)
     return image
 
 

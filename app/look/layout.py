@@ -121,12 +121,10 @@ def _add(layout: QBoxLayout, placed: Placed) -> None:
         layout.addWidget(placed.what, placed.share, placed.side)
 
 
-def card(
-    parent: QWidget, *items: Item, kind: str = "card", margins: Margins | None = (14, 10, 10, 10)
-) -> QFrame:
-    """Create a frame with a column of these items. `kind`: its kind in the style sheet."""
+def card(parent: QWidget, *items: Item, margins: Margins | None = (14, 10, 10, 10)) -> QFrame:
+    """Create a frame with a column of these items."""
     frame = QFrame(parent)
-    frame.setProperty("kind", kind)
+    frame.setProperty("kind", "card")
     column(*items, on=frame, margins=margins)
     return frame
 
@@ -223,8 +221,8 @@ class Scrolled(QScrollArea):
             self.ensureWidgetVisible(now)
 
 
-def page_in(parent: QWidget | None = None) -> QWidget:
+def page_in() -> QWidget:
     """Create the widget for the content of a scroll area, with the window's background."""
-    content = QWidget(parent)
+    content = QWidget()
     content.setProperty("kind", "page")
     return content

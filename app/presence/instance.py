@@ -43,8 +43,8 @@ class Instance(QObject):
     or a sentence with the reason why not.
     """
 
-    def __init__(self, handle: Handle, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, handle: Handle) -> None:
+        super().__init__()
         self._handle = handle
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)

@@ -52,9 +52,9 @@ def turn(on: bool, command: Sequence[str] | None = None) -> None:
         path().unlink(missing_ok=True)
     elif sys.platform == "darwin":
         agent = {"Label": APP_ID, "ProgramArguments": words, "RunAtLoad": True}
-        put(path(), plistlib.dumps(agent).decode())
+        put(path(), plistlib.dumps(agent))
     else:
-        put(path(), entry(words, at_login=True))
+        put(path(), entry(words, at_login=True).encode())
 
 
 def path() -> Path:

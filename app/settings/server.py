@@ -5,7 +5,7 @@ Invariant: the server is a separate process, so its clients cannot reach the win
 It runs while it is switched on and ends with the program.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -22,8 +22,8 @@ from engine.api import EngineError, Settings, Value
 
 
 class Server(QObject):
-    """The server process. `command` starts Rubato; None = as this process was started. `clients`:
-    the addresses of the clients, each with its number of connections.
+    """The server process. `clients`: the addresses of the clients, each with its number of
+    connections.
 
     Signals:
         changed: the server has started or ended, or its clients have changed.
@@ -31,9 +31,7 @@ class Server(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, settings: Settings, parent: QObject, command: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, parent: QObject) -> None:
         super().__init__(parent)
         self._chosen: dict[str, Value] = {
             "serve.on": settings.serve.on,
@@ -44,7 +42,7 @@ class Server(QObject):
         }
         self.address = self.token = self.fault = ""
         self.clients: Mapping[str, int] = {}
-        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
+        self._job = BackgroundJob(self, reported=self._on_report, ended=self._on_ended)
 
     def begin(self) -> None:
         """Start the server if it is switched on."""

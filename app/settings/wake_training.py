@@ -5,7 +5,6 @@ separate process, which continues after the page is closed. The old model stays 
 training has succeeded.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -23,7 +22,7 @@ from engine.api import Event, Failed, Notice, is_wake_phrase_taught
 
 
 class WakeTrainingRow(QWidget):
-    """The row that trains `phrase`. `command` starts Rubato; None = as this process was started.
+    """The row that trains `phrase`.
 
     Signals:
         taught(phrase): the training has succeeded; the phrase is recognised from now on.
@@ -33,14 +32,12 @@ class WakeTrainingRow(QWidget):
     taught = Signal(str)
     noted = Signal(object)
 
-    def __init__(
-        self, phrase: str, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, phrase: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._phrase = phrase
         self._learning = ""  # what is being taught; empty = nothing
         self._fault = ""  # of the last lesson
-        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
+        self._job = BackgroundJob(self, reported=self._on_report, ended=self._on_ended)
         self.act = button("", self, self._on_act)
         self.bar = ProgressBar(theme, self)
         self.words = WrappingLabel("", self, size=0.88)

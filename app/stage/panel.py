@@ -60,7 +60,7 @@ class RatePanel(QWidget):
                     self.trace.add(target, measured)
                 self._show_readout()
             case api.SettingChanged(api.SettingKey.RATE, value):
-                self.show_rate(value if isinstance(value, int | float) else None)
+                self.slider.show_rate(value if isinstance(value, int | float) else None)
             case api.SettingChanged(api.SettingKey.FAST, value):
                 self.be_fast(bool(value))
             case api.VoicesChanged(has_rate=has_rate):
@@ -69,10 +69,6 @@ class RatePanel(QWidget):
             case api.PhaseChanged(_, api.Phase.THINKING):
                 self._measured = None  # the last reply's rate says nothing about the next
                 self._show_readout()
-
-    def show_rate(self, rate: float | None) -> None:
-        """Show the current rate, in SPS; None = own pace."""
-        self.slider.show_rate(rate)
 
     def be_fast(self, on: bool) -> None:
         """Offer the rates of fast speech, too, or no longer."""

@@ -237,11 +237,6 @@ class TalkKey(QObject):
         self.choose(key_name)
 
     @property
-    def is_down(self) -> bool:
-        """True between `pressed` and `released`."""
-        return self._is_down
-
-    @property
     def label(self) -> str:
         """The key's name as printed on keyboards."""
         return QKeySequence(self._key).toString(QKeySequence.SequenceFormat.NativeText)

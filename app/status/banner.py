@@ -148,10 +148,8 @@ class Banner(QFrame):
         self._show()
 
     def _tint(self) -> None:
-        ratio = self.devicePixelRatioF()
-        image = pixmap("warning", self._theme.colour("danger"), int(_ICON * ratio))
-        image.setDevicePixelRatio(ratio)
-        self.icon.setPixmap(image)
+        danger = self._theme.colour("danger")
+        self.icon.setPixmap(pixmap("warning", danger, _ICON, self.devicePixelRatioF()))
 
     def _lay_out(self) -> None:
         self._lines = column(self.message, wide(self.hint), spacing=2)

@@ -5,7 +5,7 @@ Invariant: a separate process speaks and measures, so the conversation is not sl
 audible, the assistant ignores the microphone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
@@ -37,12 +37,12 @@ Form = Callable[[str], str]
 
 
 class ComparisonPage(Page):
-    """Not modal. `command` starts Rubato; None = as this process was started."""
+    """Not modal."""
 
-    def __init__(self, post: Post, parent: QWidget, command: Sequence[str] | None = None) -> None:
+    def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
         self._post = post
-        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
+        self._job = BackgroundJob(self, reported=self._on_report, ended=self._on_ended)
         self.text = QLineEdit(api.preview_sentence(), self)
         self.text.setMaxLength(1_000)
         self.text.setAccessibleName(tr("What they say"))

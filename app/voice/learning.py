@@ -25,7 +25,7 @@ _Lesson = tuple[str, str | None]  # recording and words: another one is another 
 
 
 class Learning(QObject):
-    """The process that learns. `command` starts Rubato; None = as this process was started.
+    """The process that learns.
 
     Signals:
         changed: the state of a voice has changed.
@@ -33,7 +33,7 @@ class Learning(QObject):
 
     changed = Signal()
 
-    def __init__(self, post: Post, parent: QObject, command: Sequence[str] | None = None) -> None:
+    def __init__(self, post: Post, parent: QObject) -> None:
         super().__init__(parent)
         self._post = post
         self._lesson: _Lesson | None = None  # None = nothing is learnt
@@ -43,7 +43,7 @@ class Learning(QObject):
         self._percent = 0
         self._said: dict[str, str] = {}  # by name, how it ended
         self.waiting: list[str] = []  # names of voices that wait for a choice
-        self._job = BackgroundJob(self, command, reported=self._on_report, ended=self._on_ended)
+        self._job = BackgroundJob(self, reported=self._on_report, ended=self._on_ended)
 
     def state_of(self, name: str) -> str:
         """Return a sentence on the learning of a voice; empty if there is none."""

@@ -4,7 +4,6 @@ Invariant: it reads no audio. It passes on a file by name (AddVoice) and shows w
 out about it.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData
@@ -39,13 +38,9 @@ def dropped_file(data: QMimeData) -> Path | None:
 
 
 class VoiceArea(QWidget):
-    """The choice of voice, the drop target, and the sheet that a dropped recording opens. `command`
-    starts Rubato; None = as this process was started.
-    """
+    """The choice of voice, the drop target, and the sheet that a dropped recording opens."""
 
-    def __init__(
-        self, post: Post, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
         self._theme = theme
@@ -63,7 +58,7 @@ class VoiceArea(QWidget):
         self.choose = IconButton("folder", by_file, theme, self, self.choose_file)
         self.manage = IconButton("voices", all_voices, theme, self, lambda: self.open_page())
         self.page: VoicesPage | None = None  # None = it was not opened yet
-        self.learning = Learning(post, self, command)
+        self.learning = Learning(post, self)
         self._listed: api.VoicesListed | None = None  # None = nothing was listed yet
         self.target = DropTarget(self)
         self.sheet = ClipSheet(post, self)

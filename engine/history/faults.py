@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.atomic_write import damaged_name
+from engine.atomic_write import unused_name
 from engine.errors import HistoryError
 from engine.translatable import Translatable
 
@@ -83,7 +83,7 @@ def set_aside(path: Path, file: Identity | None) -> str:
     """Rename the damaged `file` at the path, so that a new one can begin. Return the new name, or
     "" if another instance has done so. HistoryError if it cannot be renamed.
     """
-    kept = damaged_name(path)
+    kept = unused_name(path)
     with translate_errors(path):
         if identity(path) != file:
             return ""

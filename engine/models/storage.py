@@ -16,7 +16,7 @@ from engine.asr.whisper.model import checked_folder
 from engine.assets.catalogue import Asset, find
 from engine.assets.catalogue import with_needs as with_needs
 from engine.assets.store import Cancel, Show, Store
-from engine.atomic_write import damaged_name, replace_file
+from engine.atomic_write import replace_file, unused_name
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.llm.local.gguf import checked_file
 from engine.messages.models import ModelKind
@@ -125,7 +125,7 @@ def _read_to_change(folder: Path) -> tuple[AddedModel, ...]:
     try:
         return _read(folder)
     except _DAMAGE as error:
-        kept = (folder / FILE).rename(damaged_name(folder / FILE))
+        kept = (folder / FILE).rename(unused_name(folder / FILE))
         raise SettingsError(
             "The list of added models is damaged.",
             hint="Add them again. The file is kept as {name}.",

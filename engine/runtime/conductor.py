@@ -79,8 +79,7 @@ class Conductor:
         self._log = TurnLog(keep=self._workers.history_writer.keep, state=self.state)
         self._timers = timers or Timers()
         deciding = (self._change, self._decide, self._attend)
-        manage = self._workers.model_manager.post
-        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage, self._receive)
+        port = ConductorPort(emit, *deciding, self._in_force, self.state, self._receive)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port

@@ -219,7 +219,7 @@ class Effects:
         turn, said = fact.turn, fact.transcript
         if self._log.find(turn) is None:  # late
             if self._log.say_late(turn, said.text) and said.text:
-                self._emit(heard_event(turn, said))
+                self._emit(Heard(turn, said.text, said.confidence, said.recogniser))
         elif held and self._actions.apply_spoken_wish(said.text):
             fact = replace(fact, wish=True)  # the reply that it came before follows
         self._log.record_fact(fact)
@@ -270,7 +270,7 @@ class Effects:
         if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
             record.typed = said.recogniser == KEYBOARD
-        self._emit(heard_event(turn, said))
+        self._emit(Heard(turn, said.text, said.confidence, said.recogniser))
         if self.reading.answer(turn, said.text):
             return
         if self.reading.cut_by_voice(turn) and self._actions.apply_spoken_wish(said.text, turn):
@@ -314,11 +314,6 @@ class Effects:
         if may_be_english(said.text):  # "piano": no recogniser knows its language
             return self._log.language
         return said.language if said.language in SPOKEN else ENGLISH
-
-
-def heard_event(turn: int, said: Transcript) -> Heard:
-    """Return the event for the user's words."""
-    return Heard(turn, said.text, said.confidence, said.recogniser)
 
 
 def _usable(text: str) -> str:

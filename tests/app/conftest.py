@@ -5,7 +5,8 @@ Its screen is large enough for the window's first size.
 """
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).with_name
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app import language
+from app import background_job, language
 from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
@@ -63,6 +64,17 @@ def settings() -> Settings:
     """Push-to-talk, so that the talk key is what starts a turn; the first start is over."""
     talk, window = AudioSettings(hands_free=False), WindowSettings(first_start=5)
     return replace(Settings(), audio=talk, window=window)
+
+
+@pytest.fixture
+def rubato(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let a script run where the window starts a command of its own."""
+
+    def run(script: str) -> None:
+        command = [sys.executable, "-c", script]
+        monkeypatch.setattr(background_job, "own_command", lambda: command)
+
+    return run
 
 
 @pytest.fixture

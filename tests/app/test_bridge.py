@@ -265,7 +265,7 @@ def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbo
     panel = RatePanel(bridge.post, theme, None)
     qtbot.addWidget(panel)
     bridge.arrived.connect(panel.on_event)
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     seen: list[float | None] = []
     panel.slider.shown_changed.connect(lambda: seen.append(panel.slider.rate))
     for _ in range(20):

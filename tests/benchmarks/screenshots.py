@@ -233,7 +233,7 @@ def save_menu(window: Window, name: str) -> None:
 
 def talking(theme: Theme, size: str) -> None:
     window = fresh(theme, size, READY + TALK + CLIP)
-    window.stage.rate.show_rate(4.0)
+    window.stage.rate.slider.show_rate(4.0)
     window.on_event(Notice("Timer set for ten minutes."))
     settle(200)
     save(window, f"{theme.mode.value}-{size}")

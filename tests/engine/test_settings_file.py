@@ -55,10 +55,6 @@ REFUSED = {
 }
 
 
-def test_every_key_that_the_program_names_is_one_of_a_setting():
-    assert set(SettingKey) <= set(keys())
-
-
 def test_a_value_that_is_not_allowed_is_refused_with_what_is():
     for key, value in ((key, value) for key, values in REFUSED.items() for value in values):
         with pytest.raises(InvalidInput) as caught:
@@ -71,6 +67,7 @@ def test_every_field_is_a_setting_whose_default_keeps_its_rule_and_there_is_no_o
     parts = [getattr(Settings(), item.name) for item in fields(Settings)]
     assert all(is_dataclass(part) for part in parts)
     assert len(keys()) == sum(len(fields(part)) for part in parts)
+    assert set(SettingKey) <= set(keys())
     for key in keys():
         assert change(Settings(), key, value_of(Settings(), key)) == Settings()
     volume = change(Settings(), "audio.volume", 1).audio.volume  # a whole number for a fraction

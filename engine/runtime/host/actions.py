@@ -13,8 +13,7 @@ from engine.llm import base as llm
 from engine.llm.skills.control import speech_wish
 from engine.llm.skills.timers.changing import ring_wish
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import Notice, UseWindow
-from engine.messages.models import FetchModels, UseModel
+from engine.messages.events import Notice
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
@@ -78,8 +77,6 @@ class Actions:
                 self._port.change(SettingKey.VOICE, _voice(name, state.voices))
             case llm.StartTimer():
                 self._timers.start(action)
-            case CancelTimers() | PauseTimers() | ExtendTimers():
-                self._timers.change(action)
             case llm.RememberName(name):
                 self._remember(name)
             case llm.LearnSound() | llm.ForgetSound():
@@ -87,20 +84,7 @@ class Actions:
             case llm.StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply
             case _:
-                self._pass_on(action)
-
-    def _pass_on(
-        self, action: ChangeSetting | UseWindow | FetchModels | UseModel | llm.ReadingAction
-    ) -> None:
-        match action:
-            case ChangeSetting(key, value):
-                self._port.change(key, value)
-            case UseWindow():
-                self._port.emit(action)
-            case FetchModels() | UseModel():
-                self._port.manage_models(action)
-            case _:
-                self._port.read(action)
+                self._port.receive(action)
 
     def _remember(self, name: str) -> None:
         """Remember a name. A private conversation saves no name, but can delete one."""

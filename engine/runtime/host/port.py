@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.llm.base import AssistantState
+from engine.messages.commands import Command
 from engine.messages.events import Event
-from engine.messages.models import ModelCommand
-from engine.messages.reading import ReadingCommand
 from engine.runtime.turn.rules import Deciding
 from engine.settings import Settings, Value
 
@@ -18,8 +17,7 @@ from engine.settings import Settings, Value
 class ConductorPort:
     """`emit` sends an event to the host. `change` changes a setting (InvalidInput if not allowed).
     `decide` passes a fact to the turn rules, `attend` updates the ears. `settings` returns those in
-    force, `state` what the skills may see. `manage_models` gives the model manager a command,
-    `read` the reading.
+    force, `state` what the skills may see. `receive` handles a message like those of the host.
     """
 
     emit: Callable[[Event], None]
@@ -28,5 +26,4 @@ class ConductorPort:
     attend: Callable[[], None]
     settings: Callable[[], Settings]
     state: Callable[[], AssistantState]
-    manage_models: Callable[[ModelCommand], None]
-    read: Callable[[ReadingCommand], None]
+    receive: Callable[[Command | Event], None]

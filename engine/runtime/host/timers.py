@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import assert_never
 
 from engine import settings_file
-from engine.atomic_write import damaged_name, replace_file
+from engine.atomic_write import replace_file, unused_name
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.hours import clock_face, follow_zone
@@ -280,7 +280,7 @@ def _timer(content: object) -> TimerSet:
 
 def _set_aside(path: Path) -> Translatable:
     """Rename the file, so that it is not overwritten; return a sentence with its name."""
-    kept = damaged_name(path)
+    kept = unused_name(path)
     try:
         path.rename(kept)
     except OSError as error:

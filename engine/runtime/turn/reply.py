@@ -14,7 +14,7 @@ current step. A ringing timer has its own volume, because it must be audible whe
 import time
 from threading import Lock
 
-from engine.audio.base import Loudspeaker, Played, SilentLoudspeaker
+from engine.audio.base import Loudspeaker, SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.languages import ENGLISH
 from engine.llm.base import Message
@@ -84,10 +84,6 @@ class LiveControls:
         with self._lock:
             self._rings = on
             self._apply()
-
-    def take_played(self) -> Played:
-        """See Loudspeaker: the samples that the microphone may hear."""
-        return self._loudspeaker.take_played()
 
     def _apply(self) -> None:
         loud = 0.0 if self._hushed else self._volume

@@ -106,7 +106,7 @@ FORMAL = {
 }
 
 
-def formal(said: str, code: str = "de") -> list[str]:
+def formal(said: str, code: str) -> list[str]:
     return re.findall(FORMAL[code], said)
 
 
@@ -117,20 +117,17 @@ def test_german_says_du_and_french_says_tu(code):
 
 
 @pytest.mark.parametrize(
-    ("said", "is_formal"),
+    ("code", "said", "found"),
     [
-        ("Prüfen Sie das Netz.", True),
-        ("Die Stimme passt nicht; Ihre Aufnahme fehlt.", True),
-        ("Sie klingeln. Sie bleiben: Sie sind gesichert, und ihre Namen auch.", False),
+        ("de", "Prüfen Sie das Netz.", ["Sie"]),
+        ("de", "Die Stimme passt nicht; Ihre Aufnahme fehlt.", ["Ihre"]),
+        ("de", "Sie klingeln. Sie bleiben: Sie sind gesichert, und ihre Namen auch.", []),
+        ("fr", "Choisissez-en un autre.", ["Choisissez"]),
+        ("fr", "Kokoro est assez rapide chez toi.", []),
     ],
 )
-def test_formal_german_would_be_noticed(said, is_formal):
-    assert bool(formal(said)) is is_formal
-
-
-def test_formal_french_would_be_noticed():
-    assert formal("Choisissez-en un autre.", "fr") == ["Choisissez"]
-    assert not formal("Kokoro est assez rapide chez toi.", "fr")
+def test_a_formal_address_would_be_noticed(code, said, found):
+    assert formal(said, code) == found
 
 
 @pytest.mark.parametrize("code", FOREIGN)

@@ -105,7 +105,8 @@ def test_why_something_is_refused_is_said_and_rubbish_does_nothing(
     assert all(each.text == "refuse" for each in told)
 
 
-def test_an_order_may_come_in_pieces_and_only_the_first_line_counts(qtbot, channel, told):
+def test_an_order_may_come_in_pieces_and_only_the_first_line_counts(qtbot, channel, told, runtime):
+    assert (runtime / "rubato.sock").stat().st_mode & 0o077 == 0  # nobody else's
     lines = ipc_client.encode(Message(Order.SAY, "in pieces")) * 3
     channel.sendall(lines[:10])
     qtbot.wait(1)
@@ -147,10 +148,6 @@ def test_silent_clients_are_hung_up_on_and_keep_nobody_out(
     assert told == []
 
 
-def test_only_the_person_may_use_the_socket(instance, runtime):
-    assert (runtime / "rubato.sock").stat().st_mode & 0o077 == 0
-
-
 def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monkeypatch):
     runtime.chmod(0o777)
     runtime.parent.chmod(0o500)  # nor can the folder for temporary files be made
@@ -159,6 +156,13 @@ def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monke
     assert made.claim() is Claim.CANNOT_LISTEN
     assert made.fault
     runtime.parent.chmod(0o700)
+
+
+NO_ORDERS = (
+    *([], ["say", "hello"], ["say", "--in-window"], ["say", "--in-window", "-"]),
+    *(["say", "--in-window", "--help"], ["say --in-window"], ["talk"], ["talk press"]),
+    *(["talk", "louder"], ["stop", "now"], ["greet"], ["models", "list"]),
+)
 
 
 @pytest.mark.parametrize(
@@ -170,31 +174,13 @@ def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monke
         ),
         (["say", "hello there", "--in-window"], Message(Order.SAY, "hello there")),
         (["say", "--in-window", "hello there"], Message(Order.SAY, "hello there")),
+        *((words, None) for words in NO_ORDERS),
     ],
 )
-def test_an_order_is_written_as_it_is_called(words, message):
+def test_an_order_is_written_as_it_is_called_and_what_is_none_left_to_the_command_line(
+    words, message
+):
     assert ipc_client.message_of(words) == message
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["say", "hello"],
-        ["say", "--in-window"],
-        ["say", "--in-window", "-"],
-        ["say", "--in-window", "--help"],
-        ["say --in-window"],
-        ["talk"],
-        ["talk press"],
-        ["talk", "louder"],
-        ["stop", "now"],
-        ["greet"],
-        ["models", "list"],
-    ],
-)
-def test_what_is_no_order_is_left_to_the_command_line(words):
-    assert ipc_client.message_of(words) is None
 
 
 @given(st.sampled_from(Order), st.text(max_size=80))

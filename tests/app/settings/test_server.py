@@ -2,7 +2,6 @@
 the screen reader.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,13 +31,14 @@ Make = Callable[..., Server]
 
 
 @pytest.fixture
-def make(window) -> Iterator[Make]:
+def make(window, rubato) -> Iterator[Make]:
     made: list[Server] = []
 
     def make(script: str, *, on: bool = True) -> Server:
         settings = Settings()
         settings = replace(settings, serve=replace(settings.serve, on=on))
-        made.append(Server(settings, window, [sys.executable, "-c", script]))
+        rubato(script)
+        made.append(Server(settings, window))
         return made[-1]
 
     yield make

@@ -39,11 +39,12 @@ Make = Callable[[str], WakeTrainingRow]
 
 
 @pytest.fixture
-def make(window, theme) -> Iterator[Make]:
+def make(window, theme, rubato) -> Iterator[Make]:
     made: list[WakeTrainingRow] = []
 
     def make(script: str) -> WakeTrainingRow:
-        made.append(WakeTrainingRow(PHRASE, theme, window, [sys.executable, "-c", script]))
+        rubato(script)
+        made.append(WakeTrainingRow(PHRASE, theme, window))
         made[-1].show()
         return made[-1]
 

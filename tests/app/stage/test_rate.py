@@ -40,7 +40,7 @@ def rates(posted) -> list[float | None]:
     ],
 )
 def test_keys_change_the_rate_and_post_it(panel, posted, start, keys, expected):
-    panel.show_rate(start)
+    panel.slider.show_rate(start)
     press(panel, *(getattr(Qt.Key, f"Key_{each}") for each in keys.split()))
     assert rates(posted) == expected
     assert panel.slider.rate == (expected or [start])[-1]
@@ -64,7 +64,7 @@ def test_from_own_pace_a_step_starts_at_the_rate_last_measured(panel, posted):
 
 
 def test_the_wheel_changes_the_rate_and_small_angles_add_up(panel, posted):
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     for angle in (120, 60, 60, -120):
         event = QWheelEvent(
             QPointF(50, 20),
@@ -92,7 +92,7 @@ def test_a_click_goes_where_it_was_made(panel, posted):
 def test_a_value_from_the_engine_is_shown_but_undoes_no_move_that_is_still_to_be_told(
     panel, posted
 ):
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     panel.slider.step(2)
     panel.on_event(SettingChanged("speech.rate", 4.1))
     assert panel.slider.rate == 4.2
@@ -106,18 +106,18 @@ def test_a_value_from_the_engine_is_shown_but_undoes_no_move_that_is_still_to_be
 
 
 def test_the_readout_says_target_and_measured_until_the_next_turn(panel):
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     panel.on_event(RateMeasured(1, 4.0, 3.94))
     assert panel.readout.text() == "target 4.0 · measured 3.9"
-    panel.show_rate(None)
+    panel.slider.show_rate(None)
     assert panel.readout.text() == "own pace · measured 3.9"
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     panel.on_event(PhaseChanged(2, Phase.THINKING))
     assert panel.readout.text() == "target 4.0"
 
 
 def test_behind_a_move_no_rate_is_shown_until_there_is_speech_to_tell_it(panel):
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     panel.on_event(RateMeasured(1, 4.0, 3.94))
     panel.on_event(RateMeasured(1, 4.0, None))
     assert panel.readout.text() == "target 4.0"
@@ -125,7 +125,7 @@ def test_behind_a_move_no_rate_is_shown_until_there_is_speech_to_tell_it(panel):
 
 
 def test_a_reply_that_is_over_leaves_its_mean(panel):
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     panel.on_event(RateMeasured(1, 4.0, 3.94))
     panel.on_event(RateMeasured(1, 4.0, 5.2, over=True))
     assert panel.readout.text() == "target 4.0 · measured 5.2"
@@ -133,7 +133,7 @@ def test_a_reply_that_is_over_leaves_its_mean(panel):
 
 
 def test_a_voice_without_a_rate_says_so_and_gives_the_slider_back_to_one_with(panel, posted):
-    panel.show_rate(4.0)
+    panel.slider.show_rate(4.0)
     panel.on_event(VoicesChanged(("Ada",), "Ada", has_rate=False))
     press(panel, Qt.Key.Key_Right)
     assert not panel.slider.isEnabled()

@@ -20,7 +20,7 @@ def tap(qtbot, window):
     def tap(key: Qt.Key = Qt.Key.Key_Space) -> None:
         QTest.keyPress(window.windowHandle(), key)
         QTest.keyRelease(window.windowHandle(), key)
-        qtbot.waitUntil(lambda: not window.talk_key.is_down)
+        qtbot.waitUntil(lambda: not window.talk_key._is_down)
 
     return tap
 
@@ -103,7 +103,7 @@ def test_the_button_is_held_with_the_mouse_and_together_with_the_key_is_one_pres
     QTest.mousePress(button, Qt.MouseButton.LeftButton)
     QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
     QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: not window.talk_key.is_down)
+    qtbot.waitUntil(lambda: not window.talk_key._is_down)
     assert posted == PAIR
 
 

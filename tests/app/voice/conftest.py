@@ -13,15 +13,16 @@ from engine.api import Command
 
 @pytest.fixture
 def open_area(
-    qtbot: QtBot, theme: Theme, posted: list[Command]
+    qtbot: QtBot, theme: Theme, posted: list[Command], rubato: Callable[[str], None]
 ) -> Iterator[Callable[..., VoiceArea]]:
-    """Open the area; a command given to it is started in the place of `rubato`."""
+    """Open the area; a script given to it runs in the place of `rubato`."""
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.resize(480, 640)
 
-    def open_area(*command: str) -> VoiceArea:
-        area = VoiceArea(posted.append, theme, parent, command or None)
+    def open_area(script: str = "") -> VoiceArea:
+        rubato(script)
+        area = VoiceArea(posted.append, theme, parent)
         parent.show()
         area.show()
         return area

@@ -1,7 +1,6 @@
 """The page that compares the systems: what it starts, what it shows while they speak, the table."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -33,13 +32,14 @@ Open = Callable[[str], ComparisonPage]
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, posted: list[Command]) -> Iterator[Open]:
+def opened(qtbot: QtBot, posted: list[Command], rubato: Callable[[str], None]) -> Iterator[Open]:
     parent = QWidget()
     qtbot.addWidget(parent)
     pages: list[ComparisonPage] = []
 
     def open_page(script: str) -> ComparisonPage:
-        pages.append(ComparisonPage(posted.append, parent, [sys.executable, "-c", script]))
+        rubato(script)
+        pages.append(ComparisonPage(posted.append, parent))
         pages[-1].open_beside()
         return pages[-1]
 

@@ -3,7 +3,6 @@ the choice by ear. The command is a fake.
 """
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +51,7 @@ def opened(open_area: Callable[..., VoiceArea]) -> Open:
     """The area with the voices, in which this script learns."""
 
     def opened(script: str, *entries: api.VoiceEntry) -> VoiceArea:
-        area = open_area(sys.executable, "-c", script)
+        area = open_area(script)
         area.on_event(listed(*entries))
         return area
 

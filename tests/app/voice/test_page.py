@@ -90,16 +90,6 @@ def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(page, posted, q
     assert posted == [api.PreviewVoice("Grandma", "Good morning"), api.StopPreview()]
 
 
-def test_voices_are_filtered_by_their_language(page):
-    emma = api.VoiceEntry("Emma", own=True, sex="female", accent="british")
-    dora = api.VoiceEntry("Dora", own=True, sex="female", accent="spanish", language="es")
-    page.handle(api.VoicesListed((emma, dora)))
-    for accent, shown in (("spanish", ["Dora"]), ("french", []), ("", ["Emma", "Dora"])):
-        page.accents.setCurrentIndex(page.accents.findData(accent))
-        page.accents.activated.emit(page.accents.currentIndex())
-        assert [name for name, row in page.rows.items() if row.isVisible()] == shown
-
-
 def test_what_is_chosen_or_written_in_a_row_is_asked_of_the_engine_once(page, posted, qtbot):
     row = page.rows["Grandma"]
     qtbot.mouseClick(row.use, LEFT)

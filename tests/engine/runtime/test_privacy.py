@@ -12,6 +12,8 @@ from engine.llm.history import KEPT_BACK
 from engine.llm.servers import server
 from engine.llm.skills import Skills
 from engine.messages.commands import PressTalk, ReleaseTalk, Speak, StopReply
+from engine.messages.events import PhaseChanged
+from engine.messages.words import Phase
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, says
 from tests.engine.runtime.test_conductor import Host, hosting
@@ -45,6 +47,7 @@ def talking_to(address: str, documents: Path) -> Iterator[Host]:
 def begin_reading(host: Host) -> None:
     host.ask("what time is it")
     host.hear_two_words(Speak(DIARY, private=True))
+    host.wait(lambda: host.of(PhaseChanged)[-1].phase is Phase.SPEAKING)
 
 
 def read_the_clipboard(host: Host) -> None:

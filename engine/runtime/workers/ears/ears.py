@@ -246,7 +246,7 @@ class Ears(Actor[EarJob]):
         if self._input.name is None:
             return None
         before = self._position
-        pcm = self._input.read(self._controls.take_played)
+        pcm = self._input.read(self._controls.loudspeaker.take_played)
         self._duck(self._attending.during_reply and self._input.near.double_talk, before)
         if len(pcm):
             level = level_db(pcm)

@@ -133,16 +133,6 @@ def test_two_skips_before_a_word_was_heard_add_up():
         hear(host, 1, 0)
 
 
-def test_a_skip_in_the_pause_moves_the_place_alone():
-    with reading() as host:
-        host.post(api.SkipReading(api.Unit.CHAPTER, 1))
-        hear(host, 1, 0, playing=0)
-        assert host.of(api.PhaseChanged) == []
-        host.post(api.ReadAloud())
-        host.wait(lambda: spoken(host))
-        assert spoken(host)[0] == "Fridolin"
-
-
 def test_skips_faster_than_the_reader_add_up():
     """Those before the last one are never spoken."""
     with reading() as host:
@@ -153,7 +143,7 @@ def test_skips_faster_than_the_reader_add_up():
         hear(host, 0, 0)
 
 
-def test_skips_beyond_the_end_stay_in_the_pause_and_end_the_reading():
+def test_skips_in_the_pause_move_the_place_alone_and_stay_at_the_end_or_end_the_reading():
     with reading() as host:
         host.post(api.SkipReading(api.Unit.CHAPTER, 1))
         hear(host, 1, 0, playing=0)
@@ -161,7 +151,10 @@ def test_skips_beyond_the_end_stay_in_the_pause_and_end_the_reading():
             host.post(api.SkipReading(api.Unit.CHAPTER, 1))
         host.wait(lambda: host.of(api.PlaceReached) == [api.PlaceReached(api.Place(1))] * 6)
         assert host.parts.library.shelf.place("key") == api.Place(1)
+        assert host.of(api.PhaseChanged) == []
         host.post(api.ReadAloud())
+        host.wait(lambda: spoken(host))
+        assert spoken(host)[0] == "Fridolin"
         host.post(api.SkipReading(api.Unit.CHAPTER, 1))
         host.wait(lambda: api.ReadingChanged(aloud=False, ended=True) in host.events)
         assert host.of(api.Failed) == []
@@ -355,8 +348,11 @@ def test_a_document_that_is_opened_in_a_private_conversation_leaves_no_trace(bef
         host.wait(lambda: "other" in library.shelf.kept)
 
 
-def test_a_document_is_listed_and_removed():
+def test_a_document_is_listed_shown_and_removed():
     with reading() as host:
+        host.post(api.ShowChapter(1))
+        host.wait(lambda: host.of(api.ChapterShown))
+        assert host.of(api.ChapterShown)[0].chapter == BOOK.chapters[1]
         (listed,) = host.of(api.DocumentsListed)[-1].documents
         assert (listed.title, listed.path, listed.chapter) == ("A Book", FILE, "Chapter 1")
         host.post(api.RemoveDocument("key"))
@@ -364,13 +360,6 @@ def test_a_document_is_listed_and_removed():
         host.wait(lambda: host.of(api.DocumentsListed)[-1].documents == ())
         host.post(api.ReadAloud())
         host.wait(lambda: host.of(api.Failed))
-
-
-def test_a_chapter_is_shown():
-    with reading() as host:
-        host.post(api.ShowChapter(1))
-        host.wait(lambda: host.of(api.ChapterShown))
-        assert host.of(api.ChapterShown)[0].chapter == BOOK.chapters[1]
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,9 @@ class Listening:
         self._stage = FakeParts()
         self._stage.microphones[""].joins_midway = midway
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
+        loudspeaker = SimpleNamespace(take_played=lambda: nothing)
         controls = SimpleNamespace(
-            duck=self.ducked.append, take_played=lambda: nothing, level_db=0.0, rings=False
+            duck=self.ducked.append, loudspeaker=loudspeaker, level_db=0.0, rings=False
         )
         self.controls = controls
         with pytest.MonkeyPatch.context() as patch:

@@ -1,5 +1,6 @@
 """The voice, ticked by hand: what is ducked is quieter, what is paused waits and loses nothing."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWo
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import Step
-from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.parts import RATE, FakeParts, FakeSession, HandLoudspeaker
 
 BLOCK = 160  # samples that are played between two ticks
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))
@@ -220,16 +221,25 @@ def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear():
     assert mouth.loudspeaker.underruns == 0
 
 
-def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock):
-    mouth = Mouth()
+def slow_down(mouth: Mouth, wait: Callable[[int], None], *delays_ms: int) -> FakeSession:
+    """Let the next steps of the session take these times; return it."""
     session = mouth.parts.voice.sessions[0]
-    genuine, delays = session.step, iter([0.17])
+    genuine, left = session.step, iter(delays_ms)
 
     def slow() -> Step:
-        clock.now += next(delays, 0.0)
+        wait(next(left, 0))
         return genuine()
 
     session.step = slow  # type: ignore[method-assign]
+    return session
+
+
+def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock):
+    def wait(ms: int) -> None:
+        clock.now += ms / 1000
+
+    mouth = Mouth()
+    session = slow_down(mouth, wait, 170)
     mouth.run(15)
     mouth.controls.rate = 6.0
     mouth.run(400)
@@ -240,14 +250,7 @@ def test_the_old_speech_sounds_on_until_a_slow_voice_is_ahead_of_it():
     mouth = Mouth()
     mouth.controls.lead_ms = 400
     mouth.run(15)
-    session = mouth.parts.voice.sessions[0]
-    genuine, delays_ms = session.step, iter([110, 170])
-
-    def slow() -> Step:
-        mouth.loudspeaker.play(next(delays_ms, 0) * BLOCK // 10)
-        return genuine()
-
-    session.step = slow  # type: ignore[method-assign]
+    session = slow_down(mouth, lambda ms: mouth.loudspeaker.play(ms * BLOCK // 10), 110, 170)
     mouth.controls.rate = 6.0
     mouth.run(400)
     assert session.rates == [None, None, None, 6.0, 6.0, 6.0]
