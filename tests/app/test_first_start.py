@@ -12,8 +12,8 @@ from app.keys import Shortcut
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import LIBRARY, READY
+from tests.help.window import tell
 
 IS_OVER = pytest.mark.parametrize(
     "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.bridge import Bridge
 from app.window import Window
 from engine import api
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, FakeEngine, measurements, speaking_turn, spoken_turn
+from tests.help.window import tell
 
 SIZES = [(480, 432), (480, 640), (792, 432), (952, 492), (900, 640), (1280, 800), (1600, 1000)]
 LONG = "It is out of order, and this sentence says at length what happened to it. " * 5

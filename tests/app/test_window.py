@@ -17,8 +17,8 @@ from app.status.panel import last_turn_line
 from app.window import Window
 from engine import api
 from engine.api import Export
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, spoken_turn
+from tests.help.window import tell
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier

@@ -17,7 +17,7 @@ from engine import api
 from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded, VoiceEntry
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
 from engine.models.choice import Removed
-from tests.app.look.test_look import ORDERS
+from tests.help.window import ORDERS
 
 HOSTILE = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\rover\ud800\u202etxt.exe\u2066 canary"
 FAILED = Failed("language-model", HOSTILE, HOSTILE)

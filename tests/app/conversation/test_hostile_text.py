@@ -19,7 +19,7 @@ from app.conversation.view import Conversation
 from app.keys import KeysCard
 from app.window import Window
 from engine import api
-from tests.app.look.test_look import ORDERS
+from tests.help.window import ORDERS
 
 CANARY = QColor(255, 0, 254)
 TERMINAL = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\r\ud800"

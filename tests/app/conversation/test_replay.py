@@ -10,8 +10,8 @@ from app.conversation.transcript import ReplyWord, Span, Transcript, step, step_
 from app.window import Window
 from engine import api
 from engine.api import Failed, Part, Ready, SettingChanged, SleepChanged
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, lacking_turn, speaking_turn, spoken_turn
+from tests.help.window import tell
 
 REPLY = "It 😀 rains. Or not."
 PAST = (

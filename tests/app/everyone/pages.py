@@ -15,6 +15,7 @@ from app.voice.page import VoicesPage
 from app.window import Window
 from engine import api
 from tests.help.fakes.engine import LIBRARY, READY, lacking_turn, measurements, spoken_turn
+from tests.help.window import tell
 
 Open = Callable[[Window], QWidget]
 
@@ -96,12 +97,6 @@ DOCUMENTS = (
     ),
     api.ReadDocument("b", "Attention", "", Path("paper.pdf"), api.Place(2), 0.0, "Training", 7),
 )
-
-
-def tell(window: Window, *events: api.Event) -> None:
-    for event in events:
-        window.on_event(event)
-    QApplication.processEvents()
 
 
 def _settled(window: Window) -> None:

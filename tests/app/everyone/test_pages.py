@@ -22,7 +22,8 @@ from app.stage.panel import RateTrace
 from app.voice.clip import ClipSheet
 from app.window import Window
 from engine import api
-from tests.app.everyone.pages import PAGES, seen, tell, words_of
+from tests.app.everyone.pages import PAGES, seen, words_of
+from tests.help.window import tell
 
 MOST = 150  # controls on a page
 MARKED = 80  # pixels that change; a caret is two by twenty or less

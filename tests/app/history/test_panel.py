@@ -19,7 +19,7 @@ from app.history.rows import details, period
 from app.window import Window
 from engine import api
 from engine.messages.words import Ending
-from tests.app.everyone.pages import tell
+from tests.help.window import tell
 
 FOUND = (
     api.KeptConversation(3, "Weather", 1e9, 1e9 + 60, 2),

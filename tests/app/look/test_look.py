@@ -1,6 +1,5 @@
 """What pages share: colours, text from outside, meters, lists asked for again, dialogs."""
 
-import re
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from app.look.plain_text import displayable, one_line, plain, tool_tip, units
 from app.look.theme import FAMILY, Mode, load_fonts, palettes
 from engine.api import resource
 from engine.runtime.workers.ears.ears import LEVEL_S
+from tests.help.window import ORDERS
 
 TEXT_ON = {
     "window": "text muted accent",
@@ -134,8 +134,6 @@ def test_the_bar_falls_to_nothing_within_a_second(qtbot, theme):
     assert fractions[-1] == 0.0
 
 
-# Escape sequences, other control characters, and overrides of direction.
-ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 ANY = st.text(st.characters(codec=None), max_size=60)
 
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 from app.look.label import WrappingLabel
 from app.models import ModelsPage
 from engine import api
-from tests.app.everyone.pages import tell
 from tests.app.test_window import drop
 from tests.help.fakes.engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
+from tests.help.window import tell
 
 (LISTED, FETCHING, SETTLED) = LIBRARY
 

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.reading.page import ReadingPage
 from engine import api
-from tests.app.everyone.pages import tell
 from tests.app.test_window import drop
 from tests.help.fakes.reading import FakeDocument
+from tests.help.window import tell
 
 LONG = "A sentence of many words that wraps at any width. " * 20
 BOOK = FakeDocument(["# One", "Benedict slept. Dora left.", *[LONG] * 40], ["# Two", "The end."])

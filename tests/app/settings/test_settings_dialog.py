@@ -25,8 +25,8 @@ from engine.settings import (
 )
 from engine.settings.page import page
 from engine.settings.rules import Help, LoadedBy, Shown
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY
+from tests.help.window import tell
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, SettingChanged, StopReply
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY
+from tests.help.window import tell
 
 PAIR = [PressTalk(), ReleaseTalk()]
 

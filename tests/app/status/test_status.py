@@ -12,8 +12,8 @@ from app.status.panel import PartRow, for_people
 from app.status.parts import Mood, PartRecord, Parts, PartState, mood
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
-from tests.app.everyone.pages import tell
 from tests.help.fakes.engine import READY, spoken_turn
+from tests.help.window import tell
 
 ALL = tuple(Ready(part, "it") for part in Part)
 
