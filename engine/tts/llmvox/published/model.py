@@ -22,7 +22,6 @@ from engine.nn.transformer import (
     Linear,
     Mlp,
     RmsNorm,
-    RotaryTable,
     Transformer,
     TransformerConfig,
 )
@@ -54,11 +53,12 @@ class Gpt(Transformer):
     contains the positions, so all angles are 0.
     """
 
+    TURNS = False
+
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
         self.layers = nn.ModuleList(GptBlock(config) for _ in range(config.layers))
         self.norm = CentredNorm(config.width)
-        self.rotary = RotaryTable(config.head_width, turns=False)
 
 
 class GptBlock(Block):
