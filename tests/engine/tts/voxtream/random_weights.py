@@ -13,7 +13,7 @@ from engine.nn.packed.product_graph import Precision
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import PhoneTable, own_ids
-from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
+from engine.tts.speaker.redimnet import ReDimNet
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, Edition, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights, published_shapes
 from engine.tts.voxtream.files.paths import VOXTREAM2
@@ -117,4 +117,4 @@ def random_speaker_encoder(seed: int) -> ReDimNet:
     """Size M with random weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return ReDimNet(SpeakerConfig()).eval().requires_grad_(False)
+        return ReDimNet().eval().requires_grad_(False)

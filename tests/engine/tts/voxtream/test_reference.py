@@ -12,7 +12,7 @@ from torch import Tensor
 from engine.nn.packed.product_graph import Precision
 from engine.nn.transformer import KvCache
 from engine.tts.phones import EOS, SILENCE
-from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
+from engine.tts.speaker.redimnet import ReDimNet
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -94,7 +94,7 @@ def random_redimnet() -> ReDimNet:
     """Size M; also what begins as 0 or 1 has values, so that it shows where it is used."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model = ReDimNet(SpeakerConfig()).eval().requires_grad_(False)
+        model = ReDimNet().eval().requires_grad_(False)
         for key, tensor in model.state_dict().items():
             if tensor.is_floating_point() and not key.startswith("spec."):
                 tensor += 0.05 * torch.randn(tensor.shape)
