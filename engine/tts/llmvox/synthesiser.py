@@ -21,13 +21,7 @@ from engine.codec.small_parts import SAMPLE_RATE
 from engine.nn.transformer import KvCache
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.llmvox.model import (
-    NAME,
-    LlmVoxGeneration,
-    LlmVoxModel,
-    LlmVoxPackConfig,
-    Prediction,
-)
+from engine.tts.llmvox.model import NAME, LlmVoxGeneration, LlmVoxModel, LlmVoxPackConfig
 from engine.tts.llmvox.session import Sentence, SentenceSession
 from engine.tts.llmvox.units import PhoneUnits, TextCursor
 from engine.tts.pack_files import (
@@ -64,15 +58,15 @@ class LlmVoxSentence(Sentence):
         self._parts, self._speaker, self._dice = parts, speaker, dice
         self._cursor = TextCursor(parts.model.shape.spectrum)
 
-    def predict(self, unit: int, before: int) -> Prediction:
+    def predict(self, unit: int, before: int) -> Tensor:
         model, cursor = self._parts.model, self._cursor
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
-        predicted = model.predict(model.step(x, self._cache))
+        logits = model.leave(model.step(x, self._cache))
         cursor.read(unit)
-        return predicted._replace(tokens=cursor.restrict(predicted.tokens))
+        return cursor.restrict(logits)
 
-    def say(self, token: int, predicted: Prediction) -> int:
+    def say(self, token: int) -> int:
         return self._cursor.say(token)
 
 
