@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.whisper import model
-from engine.asr.whisper.gates import Belief, Gates, believe, join
+from engine.asr.whisper import gates, model
+from engine.asr.whisper.gates import Belief, believe, join
 from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
@@ -45,12 +45,12 @@ class CountingModel:
         return self._transcribe(pcm, **options)
 
 
-def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser, loaded, say):
+def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser, say, monkeypatch):
     heard = pushed(recogniser, say("hello there")).finish()
     assert (heard.text, heard.recogniser) == (SENTENCE, "whisper")
     assert 0.9 < heard.confidence <= 1.0
-    strict = WhisperRecogniser(loaded, gates=Gates(logprob=0.0))
-    heard = pushed(strict, say("hello there")).finish()
+    monkeypatch.setattr(gates, "LOGPROB", 0.0)
+    heard = pushed(recogniser, say("hello there")).finish()
     assert (heard.text, heard.confidence) == ("", 0.0)
 
 
@@ -294,7 +294,7 @@ class Said:
 
 
 def text_of(*segments: Said, speech_s: float = 2.0) -> str:
-    return believe(segments, speech_s=speech_s, gates=Gates()).text
+    return believe(segments, speech_s=speech_s).text
 
 
 def test_what_is_likely_is_believed_and_trimmed_and_doubtful_text_is_not():
@@ -304,7 +304,7 @@ def test_what_is_likely_is_believed_and_trimmed_and_doubtful_text_is_not():
         assert text_of(*said) == "what time is it"
     silence, guess = Said(no_speech_prob=0.9, avg_logprob=-0.7), Said(avg_logprob=-1.2)
     for doubtful in (silence, guess, Said(compression_ratio=2.6), Said(text="   ")):
-        assert believe([doubtful], speech_s=2.0, gates=Gates()) == Belief("", 0.0)
+        assert believe([doubtful], speech_s=2.0) == Belief("", 0.0)
 
 
 def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
@@ -315,7 +315,7 @@ def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
 
 def test_confidence_grows_with_the_probability_and_falls_with_silence_and_what_was_dropped():
     def confidence(*said: Said) -> float:
-        return believe(said, speech_s=5.0, gates=Gates()).confidence
+        return believe(said, speech_s=5.0).confidence
 
     assert confidence(Said(no_speech_prob=0.0)) == pytest.approx(math.exp(-0.2))
     assert confidence(Said(avg_logprob=-0.1)) > confidence(Said(avg_logprob=-0.5))
