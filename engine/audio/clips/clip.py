@@ -45,21 +45,21 @@ _SPEECH_PERCENTILE = 90
 POOR_SNR_DB = 20.0  # below that, a voice made from the clip is noisy
 _HOPELESS_SNR_DB = 6.0
 # Messages and hints for the exit status of the decoder.
-_UNREADABLE: Final[dict[int, str]] = {
-    Fault.NOT_SOUND: mark("The file '{name}' is not sound that can be read."),
-    Fault.NO_TRACK: mark("The file '{name}' has no sound track."),
-    Fault.HEADER: mark("The file '{name}' claims {channels} channels at {rate} Hz."),
-    Fault.NOT_NUMBERS: mark(
-        "The file '{name}' contains values that are not sound (NaN or infinity)."
+_UNREADABLE: Final[dict[int, tuple[str, str]]] = {
+    Fault.NOT_SOUND: (mark("The file '{name}' is not sound that can be read."), _FORMATS_HINT),
+    Fault.NO_TRACK: (mark("The file '{name}' has no sound track."), _FORMATS_HINT),
+    Fault.HEADER: (
+        mark("The file '{name}' claims {channels} channels at {rate} Hz."),
+        mark("It is probably damaged; export it again."),
     ),
-    Fault.DAMAGED: mark("The file '{name}' is damaged."),
-}
-_REMEDIES: Final[dict[int, str]] = {
-    Fault.NOT_SOUND: _FORMATS_HINT,
-    Fault.NO_TRACK: _FORMATS_HINT,
-    Fault.HEADER: mark("It is probably damaged; export it again."),
-    Fault.NOT_NUMBERS: mark("Export it again from the program that made it."),
-    Fault.DAMAGED: mark("Export it again, or choose another file."),
+    Fault.NOT_NUMBERS: (
+        mark("The file '{name}' contains values that are not sound (NaN or infinity)."),
+        mark("Export it again from the program that made it."),
+    ),
+    Fault.DAMAGED: (
+        mark("The file '{name}' is damaged."),
+        mark("Export it again, or choose another file."),
+    ),
 }
 
 
@@ -112,8 +112,27 @@ def read_clip(
     start_s: float = 0.0,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Clip:
-    """Read `max_seconds` of a file at most, all channels mixed. UnreadableClip, Cancelled."""
-    return _decode(path, (start_s, max_seconds), cancelled)
+    """Read `max_seconds` of a file at most from `start_s` on, all channels mixed. UnreadableClip,
+    Cancelled.
+    """
+    check_is_file(path)
+    arguments = (str(max_seconds), str(start_s))
+    try:
+        with path.open("rb") as file, tempfile.TemporaryFile() as samples:
+            streams = (file, samples)
+            status = sandbox.run(
+                decode.__file__, arguments, streams, seconds=LONGEST_S, cancelled=cancelled
+            )
+            samples.seek(0)
+            return _read(path, samples, max_seconds, status)
+    except OSError as error:  # no permission to read it, no space for the samples
+        raise _open_error(path, error) from error
+    except sandbox.TookTooLong as error:
+        raise UnreadableClip(
+            "The file '{name}' takes too long to read.",
+            hint="Cut out 3 to 30 s in which one person speaks.",
+            name=path.name,
+        ) from error
 
 
 def inspect(
@@ -126,8 +145,8 @@ def inspect(
     """Check a recording, or `seconds` of it from `start_s`, as a prompt. UnreadableClip if it has
     no samples; Cancelled soon after `cancelled` returns True.
     """
-    part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
-    clip = _decode(path, part, cancelled)
+    most = min(seconds or _LOOKED_AT_S, _LOOKED_AT_S)
+    clip = read_clip(path, max_seconds=most, start_s=start_s, cancelled=cancelled)
     length_s = None if seconds is not None or clip.file_s is None else clip.file_s - start_s
     seconds = clip.seconds if length_s is None else max(length_s, clip.seconds)
     report = judge(clip, seconds)
@@ -230,37 +249,16 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
     return levels
 
 
-def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> Clip:
-    """Decode a `part` of a file: its start and length in seconds."""
-    check_is_file(path)
-    arguments = (str(part[1]), str(part[0]))
-    try:
-        with path.open("rb") as file, tempfile.TemporaryFile() as samples:
-            streams = (file, samples)
-            status = sandbox.run(
-                decode.__file__, arguments, streams, seconds=LONGEST_S, cancelled=cancelled
-            )
-            samples.seek(0)
-            return _read(path, samples, part[1], status)
-    except OSError as error:  # no permission to read it, no space for the samples
-        raise _open_error(path, error) from error
-    except sandbox.TookTooLong as error:
-        raise UnreadableClip(
-            "The file '{name}' takes too long to read.",
-            hint="Cut out 3 to 30 s in which one person speaks.",
-            name=path.name,
-        ) from error
-
-
 def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> Clip:
     """Return the child's samples, or raise the fault of its exit status."""
     line = samples.readline(1_000)
     header = json.loads(line) if line.endswith(b"\n") else {}
     if status:
-        fault = status if status in _UNREADABLE else Fault.DAMAGED  # or it crashed the child
+        # Any other status: it crashed the child.
+        message, hint = _UNREADABLE.get(status, _UNREADABLE[Fault.DAMAGED])
         raise UnreadableClip(
-            _UNREADABLE[fault],
-            hint=_REMEDIES[fault],
+            message,
+            hint=hint,
             name=path.name,
             channels=header.get("channels"),
             rate=header.get("sample_rate"),
