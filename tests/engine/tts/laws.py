@@ -57,7 +57,7 @@ def steps_between_pushes_do_not_matter(model: TtsModel) -> None:
     assert_same(Utterance(tuple(frames)), say_all_at_once(model, FEW))
 
 
-def nothing_to_say_is_starved_and_passes(model: TtsModel) -> None:
+def nothing_to_say_is_starved_and_passes_or_finishes(model: TtsModel) -> None:
     with open_session(model) as session:
         assert session.step() == Starved()
         assert session.step() == Starved()
@@ -68,10 +68,7 @@ def nothing_to_say_is_starved_and_passes(model: TtsModel) -> None:
         drain(session)
         assert session.step() == Finished()
         assert session.step() == Finished()
-
-
-def an_utterance_without_words_finishes(model: TtsModel) -> None:
-    with open_session(model) as session:
+    with open_session(model) as session:  # without words
         session.end_input()
         session.end_input()
         assert session.step() == Finished()
@@ -296,15 +293,12 @@ def strange_words_do_no_harm(model: TtsModel) -> None:
     assert onsets == list(range(len(strange) + 1))
 
 
-def a_model_tells_what_it_is(model: TtsModel) -> None:
+def a_model_tells_what_it_is_and_that_it_cannot_clone(model: TtsModel) -> None:
     assert model.info.sample_rate >= 8_000
     assert model.voices()
     assert all(voice.model == model.info.voice_model for voice in model.voices())
     names = [voice.name for voice in model.voices()]
     assert len(set(names)) == len(names)
-
-
-def a_model_that_cannot_clone_says_so(model: TtsModel) -> None:
     if not model.info.can_clone:
         with pytest.raises(ModelError, match="Kokoro can"):
             encode(model, Clip(np.zeros(16_000, np.float32), 16_000))
@@ -346,8 +340,7 @@ OF_REAL_SPEAKERS: tuple[Callable[[TtsModel], None], ...] = (
 LAWS: tuple[Callable[[TtsModel], None], ...] = (
     *LAWS_WITHOUT_TIME,
     *OF_REAL_SPEAKERS,
-    nothing_to_say_is_starved_and_passes,
-    an_utterance_without_words_finishes,
+    nothing_to_say_is_starved_and_passes_or_finishes,
     what_is_not_one_word_and_words_after_the_end_are_refused,
     every_end_fades,
     every_beginning_rises,
@@ -357,8 +350,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     nothing_is_taken_back_that_was_not_made,
     a_rate_out_of_range_is_clamped,
     strange_words_do_no_harm,
-    a_model_tells_what_it_is,
-    a_model_that_cannot_clone_says_so,
+    a_model_tells_what_it_is_and_that_it_cannot_clone,
 )
 # What the code of a paper's system could break: all else is done by the base of the sessions, which
 # VoXtream2, Kokoro and espeak hold to every law.

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from engine.codec.mel import BANDS, Vocoder, VocoderConfig, fresh_decoder
 from engine.nn.transformer import TransformerConfig
@@ -88,8 +87,7 @@ def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
     """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
     (folder / VOICES_FOLDER).mkdir(parents=True)
     model = random_network()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+    with seeded(1):
         decoder = fresh_decoder(VOCODER)
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
     save_weights(random_spectrum().state_dict(), folder / SPECTRUM_FILE, weights)

@@ -17,6 +17,7 @@ from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
+from tests.engine.nn.stacks import seeded
 from tests.engine.tts.voxtream.random_weights import RandomWeights, random_mimi
 from tests.engine.tts.voxtream.small_model import SMALL, small_mimi
 from tests.parity import free_running
@@ -92,8 +93,7 @@ def _phone_rows(model: VoxtreamModel, tokens: torch.Tensor) -> torch.Tensor:
 
 def random_redimnet() -> ReDimNet:
     """Size M; also what begins as 0 or 1 has values, so that it shows where it is used."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         model = ReDimNet().eval().requires_grad_(False)
         for key, tensor in model.state_dict().items():
             if tensor.is_floating_point() and not key.startswith("spec."):

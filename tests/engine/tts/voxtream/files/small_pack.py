@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 from safetensors.torch import save_file
 
 from engine.codec import small
@@ -23,7 +22,7 @@ from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.voxtream.config import ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.rate import RATE_TABLE
-from tests.engine.nn.stacks import with_codebooks
+from tests.engine.nn.stacks import seeded, with_codebooks
 from tests.engine.tts.voxtream.random_weights import random_voice
 
 
@@ -47,8 +46,7 @@ def write_pack(
 ) -> Path:
     """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
     (folder / pack.VOICES_FOLDER).mkdir(parents=True, exist_ok=True)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         model = fresh_model(shape.voice, VoxtreamGeneration())
         codec, speaker = small.build(shape.codec), SmallSpeaker(shape.speaker)
         with_codebooks(codec)

@@ -138,7 +138,7 @@ def starter() -> TtsModel:
 def test_the_person_s_own_pack_goes_before_the_shipped_one() -> None:
     """The laws of its sessions are held by the same sessions on a smaller model."""
     model = starter()
-    laws.a_model_tells_what_it_is(model)
+    laws.a_model_tells_what_it_is_and_that_it_cannot_clone(model)
     assert model.info.name == "small-starter"
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     assert (model.info.can_clone, model.info.device) == (False, "cpu")
