@@ -107,10 +107,8 @@ def test_what_is_removed_comes_back_as_it_was(store, tmp_path):
     before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
     assert store.remove("grandma") == "Grandma"
     after_a_kill = VoiceStore(ROSTER, tmp_path)
-    assert (names(store), store.removed(), after_a_kill.removed()) == (
-        [*ROSTER.own],
-        *[("Grandma",)] * 2,
-    )
+    assert names(store) == [*ROSTER.own]
+    assert store.removed() == after_a_kill.removed() == ("Grandma",)
     voices.save(GRANDMA, tmp_path)
     with pytest.raises(InvalidInput, match="already"):  # the name was taken meanwhile
         store.restore("Grandma")
