@@ -43,7 +43,6 @@ from engine.tts.voxtream.config import (
     EDITIONS,
     GENERATION,
     VOXTREAM2_SHAPE,
-    Edition,
 )
 from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.network.model import Controls, delayed
@@ -83,12 +82,12 @@ def text_of(count: int) -> list[int]:
     return [draw.choice(marks) if n % 7 == 6 else draw.randrange(117) for n in range(count)]
 
 
-def controls(seed: int, rate: float | None, edition: Edition = TIMELESS) -> Controls:
+def controls(seed: int, rate: float | None) -> Controls:
     generator = torch.Generator().manual_seed(seed)
     guidance, pull = GENERATION.semantic_guidance, (0.0,) * 6
     if rate is not None:
-        target = rate_target(rate, edition.rates)
-        scale = edition.generation.pull_scale
+        target = rate_target(rate, TIMELESS.rates)
+        scale = GENERATION.pull_scale
         guidance, pull = target.guidance, DurationState(6, 38).rate_bias(target, scale)
     return Controls(
         torch.tensor(guidance),

@@ -32,7 +32,7 @@ from engine.tts.voxtream.voxtream1.session import Voxtream1Generation, Voxtream1
 from tests.engine.tts.llmvox.small_model import SHAPE, write_pack
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
-from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
+from tests.engine.tts.voxtream.files.small_pack import VOICE as STARTER
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SMALL
 
 VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
@@ -43,7 +43,7 @@ SYSTEMS: dict[str, Any] = {
         "mine", SPEAKSTREAM, SpeakStreamGeneration(), Levels(-6.0, 2.0)
     ),
     "starter": VoxtreamPackConfig(
-        "mine", STARTER.voice, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
+        "mine", STARTER, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
     ),
     "voxtream": Voxtream1PackConfig("mine", VOXTREAM, Voxtream1Generation(), "0" * 64),
 }

@@ -399,9 +399,9 @@ KOKORO = VoiceCatalogue(
 CLIP = Clip(np.zeros(16_000, np.float32), 16_000)
 
 
-def keep_kokoro_voice(folder, making):
+def keep_kokoro_voice(folder):
     tensors = {"style": np.ones(256, np.float32)}
-    about = {"making": making, voices.RECORDING: CLIP.digest, "nearest": "Heart"}
+    about = {"making": "resembling", voices.RECORDING: CLIP.digest, "nearest": "Heart"}
     return voices.save(Voice("Anna", "kokoro", tensors, about), folder, CLIP)
 
 
@@ -414,7 +414,7 @@ def learn_kokoro_voice(folder, voice):
 def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
     store = VoiceStore(KOKORO, tmp_path)
     store.note_learning("Anna", "Good morning.")  # before the voice is made
-    file = keep_kokoro_voice(tmp_path, "resembling")
+    file = keep_kokoro_voice(tmp_path)
     heart, anna = store.entries()
     assert (heart.sex, heart.accent, heart.words) == ("female", "american", None)
     assert (anna.can_learn, anna.words, anna.fit, anna.nearest) == (
@@ -429,7 +429,7 @@ def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
 
 def test_what_was_learnt_and_is_to_be_learnt_follows_a_new_name(tmp_path):
     store = VoiceStore(KOKORO, tmp_path)
-    keep_kokoro_voice(tmp_path, "resembling")
+    keep_kokoro_voice(tmp_path)
     store.note_learning("Anna", "Good morning.")
     recording = store.entries()[1].recording
     store.rename("Anna", "Bert")
@@ -448,7 +448,7 @@ def test_what_was_learnt_and_is_to_be_learnt_follows_a_new_name(tmp_path):
 
 def test_what_was_learnt_is_deleted_with_the_voice(tmp_path):
     store = VoiceStore(KOKORO, tmp_path)
-    waits = learn_kokoro_voice(tmp_path, keep_kokoro_voice(tmp_path, "resembling"))
+    waits = learn_kokoro_voice(tmp_path, keep_kokoro_voice(tmp_path))
     store.remove("Anna")
     assert waits.path.exists()  # it can be brought back
     store.discard("Anna")
@@ -456,7 +456,7 @@ def test_what_was_learnt_is_deleted_with_the_voice(tmp_path):
 
 
 def test_a_voice_that_is_given_up_or_not_kokoro_s_is_not_to_be_learnt(tmp_path):
-    keep_kokoro_voice(tmp_path, "resembling")
+    keep_kokoro_voice(tmp_path)
     store, other = (
         VoiceStore(replace(KOKORO, voice_model=name), tmp_path) for name in ("kokoro", "neural")
     )

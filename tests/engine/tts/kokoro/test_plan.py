@@ -54,9 +54,9 @@ SENTENCES = st.lists(WORDS, min_size=5, max_size=25)
 RATES = st.floats(1.0, 7.0)
 
 
-def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> KokoroScript:
+def script_of(words: list[PhonedWord], rate: float | None) -> KokoroScript:
     pauses = pauses_after(words, [pause_needed(rate)] * len(words), ())
-    return make_script(words, pauses, closed=closed, accent="en-us")
+    return make_script(words, pauses, closed=True, accent="en-us")
 
 
 def natural_of(script: KokoroScript, seed: int) -> np.ndarray:

@@ -83,10 +83,10 @@ def random_voice(name: str, model: str = NAME) -> Voice:
 # --------------------------------------------------------- a pack, written as training exports one
 
 
-def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
+def write_pack(folder: Path) -> Path:
     """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
     (folder / VOICES_FOLDER).mkdir(parents=True)
-    model = random_network()
+    model, weights = random_network(), Weights.INT8
     with seeded(1):
         decoder = fresh_decoder(VOCODER)
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
