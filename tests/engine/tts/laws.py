@@ -107,16 +107,14 @@ def text_without_a_sound_is_silent(model: TtsModel) -> None:
     assert [onset.word for onset in utterance.onsets] == [0, 1, 2]
 
 
-def every_end_fades(model: TtsModel) -> None:
-    """The last 10 ms are below -50 dB, whatever was said and however it ends."""
+def every_end_fades_and_every_beginning_rises(model: TtsModel) -> None:
+    """The last 10 ms are below -50 dB, whatever was said and however it ends. The first sample is
+    below 0.005 of full scale, and none is louder than -1 dB.
+    """
     last = model.info.sample_rate // 100
     for text in ("Hi", "lemon", "Third.", "Is it you?", "No!", "well,", "(so)"):
         pcm = say(model, (text.split(),)).pcm
         assert np.sqrt(np.mean(np.square(pcm[-last:], dtype=np.float64))) < 10 ** (-50 / 20), text
-
-
-def every_beginning_rises(model: TtsModel) -> None:
-    """The first sample is below 0.005 of full scale, and none is louder than -1 dB."""
     for text in ("No.", "aha", "Yes, I can."):
         pcm = say(model, (text.split(),)).pcm
         assert abs(pcm[0]) < 0.005, text
@@ -342,8 +340,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     *OF_REAL_SPEAKERS,
     nothing_to_say_is_starved_and_passes_or_finishes,
     what_is_not_one_word_and_words_after_the_end_are_refused,
-    every_end_fades,
-    every_beginning_rises,
+    every_end_fades_and_every_beginning_rises,
     frames_follow_each_other,
     every_word_has_one_onset_in_order,
     a_new_rate_changes_later_words_only,
@@ -356,8 +353,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
 # VoXtream2, Kokoro and espeak hold to every law.
 LAWS_OF_A_SYSTEM: tuple[Callable[[TtsModel], None], ...] = (
     word_by_word_equals_all_at_once,
-    every_end_fades,
-    every_beginning_rises,
+    every_end_fades_and_every_beginning_rises,
     every_word_has_one_onset_in_order,
     sessions_do_not_disturb_each_other,
     closing_at_any_moment_leaves_the_model_whole,

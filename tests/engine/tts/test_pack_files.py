@@ -48,11 +48,10 @@ SYSTEMS: dict[str, Any] = {
     "voxtream": Voxtream1PackConfig("mine", VOXTREAM, Voxtream1Generation(), "0" * 64),
 }
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
-ALL = [*SYSTEMS]
 WRONG = tomllib.loads(Path(__file__).with_name("packs.toml").read_text("utf-8"))["wrong"]
 
 
-@pytest.mark.parametrize("system", ALL)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_a_configuration_is_read_as_it_was_written(system, tmp_path):
     file = tmp_path / "config.json"
     file.write_text(config_json(SYSTEMS[system]), encoding="utf-8")
