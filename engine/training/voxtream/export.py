@@ -154,7 +154,8 @@ def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
         assert isinstance(stack, Transformer)
         tensors[f"{prefix}.norm.scale"] = stack.norm.scale
         for layer, block in enumerate(stack.layers):
-            left = dict(block.named_parameters())  # of each weight, the rows behind its last part
+            # Of each weight, the rows behind its last part.
+            left: dict[str, Tensor] = dict(block.named_parameters())
             for key, (ours, shape) in block_keys(stack.config).items():
                 part, left[ours] = left[ours][: shape[0]], left[ours][shape[0] :]
                 tensors[f"{prefix}.layers.{layer}.{key}"] = part
