@@ -45,21 +45,21 @@ _SPEECH_PERCENTILE = 90
 POOR_SNR_DB = 20.0  # below that, a voice made from the clip is noisy
 _HOPELESS_SNR_DB = 6.0
 # Messages and hints for the exit status of the decoder.
-_UNREADABLE: Final[dict[int, tuple[str, str]]] = {
-    Fault.NOT_SOUND: (mark("The file '{name}' is not sound that can be read."), _FORMATS_HINT),
-    Fault.NO_TRACK: (mark("The file '{name}' has no sound track."), _FORMATS_HINT),
-    Fault.HEADER: (
-        mark("The file '{name}' claims {channels} channels at {rate} Hz."),
-        mark("It is probably damaged; export it again."),
+_UNREADABLE: Final[dict[int, str]] = {
+    Fault.NOT_SOUND: mark("The file '{name}' is not sound that can be read."),
+    Fault.NO_TRACK: mark("The file '{name}' has no sound track."),
+    Fault.HEADER: mark("The file '{name}' claims {channels} channels at {rate} Hz."),
+    Fault.NOT_NUMBERS: mark(
+        "The file '{name}' contains values that are not sound (NaN or infinity)."
     ),
-    Fault.NOT_NUMBERS: (
-        mark("The file '{name}' contains values that are not sound (NaN or infinity)."),
-        mark("Export it again from the program that made it."),
-    ),
-    Fault.DAMAGED: (
-        mark("The file '{name}' is damaged."),
-        mark("Export it again, or choose another file."),
-    ),
+    Fault.DAMAGED: mark("The file '{name}' is damaged."),
+}
+_REMEDIES: Final[dict[int, str]] = {
+    Fault.NOT_SOUND: _FORMATS_HINT,
+    Fault.NO_TRACK: _FORMATS_HINT,
+    Fault.HEADER: mark("It is probably damaged; export it again."),
+    Fault.NOT_NUMBERS: mark("Export it again from the program that made it."),
+    Fault.DAMAGED: mark("Export it again, or choose another file."),
 }
 
 
@@ -254,11 +254,10 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> Cl
     line = samples.readline(1_000)
     header = json.loads(line) if line.endswith(b"\n") else {}
     if status:
-        # Any other status: it crashed the child.
-        message, hint = _UNREADABLE.get(status, _UNREADABLE[Fault.DAMAGED])
+        fault = status if status in _UNREADABLE else Fault.DAMAGED  # or it crashed the child
         raise UnreadableClip(
-            message,
-            hint=hint,
+            _UNREADABLE[fault],
+            hint=_REMEDIES[fault],
             name=path.name,
             channels=header.get("channels"),
             rate=header.get("sample_rate"),
