@@ -38,12 +38,7 @@ from torch import Tensor
 
 from engine.nn.sampling import race_noise
 from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
-from engine.tts.voxtream.config import (
-    DURATION_TOKENS,
-    EDITIONS,
-    GENERATION,
-    VOXTREAM2_SHAPE,
-)
+from engine.tts.voxtream.config import DURATION_TOKENS, EDITIONS, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.network.model import Controls, delayed
 from engine.tts.voxtream.rate import DurationState, rate_target

@@ -13,14 +13,7 @@ import numpy as np
 from torch import Tensor, from_numpy
 
 from engine.nn.packed.product_graph import Array, ProductGraph
-from engine.nn.transformer import (
-    NORM_EPS,
-    Block,
-    KvCache,
-    Rotation,
-    Stack,
-    TransformerConfig,
-)
+from engine.nn.transformer import NORM_EPS, Block, KvCache, Rotation, Stack, TransformerConfig
 
 HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN for an empty row
 

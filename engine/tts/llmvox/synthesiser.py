@@ -24,14 +24,8 @@ from engine.tts.base import TtsInfo, Voice
 from engine.tts.llmvox.model import NAME, LlmVoxGeneration, LlmVoxModel, LlmVoxPackConfig
 from engine.tts.llmvox.session import Sentence, SentenceSession
 from engine.tts.llmvox.units import PhoneUnits, TextCursor
-from engine.tts.pack_files import (
-    SPECTRUM_FILE,
-    VOICE_FILE,
-    named_voices,
-    read_config,
-    with_weights,
-)
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.pack_files import SPECTRUM_FILE, VOICE_FILE, named_voices, read_config, with_weights
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.papers.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
 from engine.tts.papers.synthesiser import SystemSynthesiser, shared_parts, speaker_vector
 from engine.tts.phones import PhoneTable
@@ -140,5 +134,4 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
         with_weights(Spectrum(config.shape.spectrum), folder / SPECTRUM_FILE),
         *shared_parts(folder),
     )
-    named = named_voices(folder / VOICES_FOLDER, config.name)
-    return LlmVoxSynthesiser(parts, named, config.name)
+    return LlmVoxSynthesiser(parts, named_voices(folder, config.name), config.name)

@@ -18,13 +18,7 @@ from engine.tts.base import AudioFrame, TtsModel, Voice
 from engine.tts.kokoro.parts import FRAME, load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
 from engine.tts.kokoro.statistics import sentences_in, statistics
-from engine.tts.kokoro.voices import (
-    accent_of,
-    model_file,
-    read_voices,
-    style_of,
-    voices_folder,
-)
+from engine.tts.kokoro.voices import accent_of, model_file, read_voices, style_of, voices_folder
 from engine.tts.kokoro.windows import render
 from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws

@@ -20,13 +20,7 @@ from engine.tts.llmvox.model import (
     LlmVoxShape,
 )
 from engine.tts.llmvox.synthesiser import LlmVoxParts, LlmVoxSynthesiser
-from engine.tts.pack_files import (
-    PHONES_FILE,
-    SPECTRUM_FILE,
-    VOCODER_FILE,
-    VOICE_FILE,
-    config_json,
-)
+from engine.tts.pack_files import PHONES_FILE, SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE, config_json
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.papers.spectrum import Spectrum, SpectrumShape
 from engine.tts.phones import MARKS, own_ids

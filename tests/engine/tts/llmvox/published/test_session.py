@@ -10,10 +10,7 @@ import torch
 from engine.tts.base import AudioFrame, Starved
 from engine.tts.llmvox.model import WORD, LlmVoxGeneration
 from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedSentence
-from engine.tts.llmvox.published.synthesiser import (
-    GENERATION,
-    PublishedSynthesiser,
-)
+from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
 from engine.tts.llmvox.units import ByteUnits
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.published.checkpoints import FULL, SMALL
@@ -23,9 +20,7 @@ from tests.engine.tts.llmvox.published.reference import (
     STEP_STRIDE,
     STEPS,
 )
-from tests.engine.tts.llmvox.published.reference import (
-    said as said_by_reference,
-)
+from tests.engine.tts.llmvox.published.reference import said as said_by_reference
 from tests.engine.tts.llmvox.published.small_model import SHORT, small
 from tests.engine.tts.utterances import Recorder, push
 

@@ -17,6 +17,7 @@ from engine.training.voxtream.export import published_tensors
 from engine.training.voxtream.losses import fresh_model
 from engine.tts import voices
 from engine.tts.pack_files import config_json
+from engine.tts.packs import VOICES_FOLDER
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.voxtream.config import ModelConfig, VoxtreamGeneration
@@ -34,7 +35,7 @@ _NAME = "small-starter"
 
 def write_pack(folder: Path) -> Path:
     """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
-    (folder / pack.VOICES_FOLDER).mkdir(parents=True, exist_ok=True)
+    (folder / VOICES_FOLDER).mkdir(parents=True, exist_ok=True)
     with seeded(1):
         model = fresh_model(VOICE, VoxtreamGeneration())
         codec, speaker = small.build(_CODEC), SmallSpeaker(_SPEAKER)
@@ -50,5 +51,5 @@ def write_pack(folder: Path) -> Path:
         codes = voice.tensors["codes"] % _CODEC.codes
         tensors = {"codes": codes.astype(np.int16), "speaker": voice.tensors["speaker"]}
         voice = replace(voice, name=called, model=_NAME, tensors=tensors)
-        voices.save(voice, folder / pack.VOICES_FOLDER)
+        voices.save(voice, folder / VOICES_FOLDER)
     return folder
