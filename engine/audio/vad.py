@@ -198,16 +198,13 @@ class Stretch:
     end: int
 
 
-def find_speech(pcm: Pcm, *, vad: Vad | None = None) -> tuple[Stretch, ...]:
-    """Return the stretches of speech in a clip [S] at 16 kHz: in order, separate, within the clip.
-
-    Passing `vad` saves loading one; it is reset before and after.
+def find_speech(pcm: Pcm) -> tuple[Stretch, ...]:
+    """Return the stretches of speech in a clip [S] at 16 kHz: in order, separate, within the
+    clip.
     """
-    network = vad or Vad()
-    network.reset()
+    network = Vad()
     tail = np.zeros(-len(pcm) % WINDOW, np.float32)  # the last, incomplete window counts too
     probabilities = network.push(pcm) + network.push(tail)
-    network.reset()
     return speech_stretches(probabilities, len(pcm))
 
 

@@ -93,7 +93,7 @@ class Vocoder:
     def open(self) -> "VocoderStream":
         """Return a new stream without a past, as after silence."""
         with self._decoder.streaming(1):
-            return VocoderStream(self._decoder, MimiStream(self._decoder.get_streaming_state()))
+            return VocoderStream(self._decoder, self._decoder.get_streaming_state())
 
 
 class VocoderStream:

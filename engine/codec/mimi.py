@@ -9,7 +9,6 @@ One thread decodes at a time; another may encode meanwhile, with modules that sh
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -35,11 +34,8 @@ FEW = 32  # output columns; up to this many, a convolution is faster as a produc
 _SWITCHED_OFF = ExitStack()  # never left
 
 
-@dataclass
-class MimiStream:
-    """The state of one stream: moshi's state objects by module name, owned by one session."""
-
-    states: dict[str, Any]
+MimiStream = dict[str, Any]
+"""The state of one stream: moshi's state objects by module name, owned by one session."""
 
 
 class Mimi:
@@ -81,7 +77,8 @@ class Mimi:
     def open(self, batch: int = 1) -> MimiStream:
         """Return a new stream without a past, as after silence."""
         with self._model.streaming(batch):
-            return MimiStream(self._model.get_streaming_state())
+            stream: MimiStream = self._model.get_streaming_state()
+        return stream
 
     @torch.inference_mode()
     def copied(self, stream: MimiStream) -> MimiStream:
@@ -89,7 +86,7 @@ class Mimi:
         shared.
         """
         shared = {id(module): module for module in self._model.modules()}
-        return MimiStream(deepcopy(stream.states, shared))
+        return deepcopy(stream, shared)
 
     @torch.inference_mode()
     def encode(self, pcm: Tensor) -> Tensor:
@@ -127,11 +124,11 @@ class Mimi:
 @contextmanager
 def resumed(model: Any, stream: MimiStream) -> Iterator[None]:
     """Attach a stream to moshi's modules for one call."""
-    model.set_streaming_state(stream.states)
+    model.set_streaming_state(stream)
     try:
         yield
     finally:
-        model.set_streaming_state(dict.fromkeys(stream.states))
+        model.set_streaming_state(dict.fromkeys(stream))
 
 
 def _encoding_half(model: nn.Module) -> nn.Module:

@@ -147,10 +147,12 @@ class KvCache:
 class Stack(nn.Module):
     """Base of plain and packed stacks, each with the angles of its positions."""
 
+    TURNS = True  # False: see RotaryTable
+
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        self.rotary = RotaryTable(config.head_width)
+        self.rotary = RotaryTable(config.head_width, turns=self.TURNS)
 
     def append(self, x: Tensor, cache: KvCache) -> Tensor:
         """Run new positions [B, T, D] behind those in the cache, each seeing itself and all before

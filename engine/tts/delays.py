@@ -109,9 +109,28 @@ def traced(words: Sequence[str], made: Sequence[TimedFrame], sample_rate: int) -
     return Trace(len(words), tuple(frames), audible_span(pcm, sample_rate))
 
 
+def speak_once(
+    model: TtsModel, voice: Voice, text: str, rate: float | None
+) -> tuple[list[TimedFrame], bool]:
+    """Speak a text word by word; return its frames, and True if it ended by itself. An utterance
+    that becomes too long is cut off.
+    """
+    made, words = list[TimedFrame](), text.split()
+    left = model.info.sample_rate * longest_s(words, rate, voice.language)
+    with model.open(voice, seed=SEED) as session:
+        session.rate = rate
+        for each in speak(session, words):
+            made.append(each)
+            left -= len(each.frame.pcm)
+            if left <= 0:
+                return made, False
+    return made, True
+
+
 def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
-    """Speak a text word by word, RUNS times; the cost of a frame is the median."""
-    runs = [_run(model, voice, text.split(), rate) for _ in range(RUNS)]
+    """Speak a text RUNS times; the cost of a frame is the median."""
+    all_made = [speak_once(model, voice, text, rate)[0] for _ in range(RUNS)]
+    runs = [traced(text.split(), made, model.info.sample_rate) for made in all_made]
     costs = zip(*([frame.cpu_s for frame in run.frames] for run in runs), strict=True)
     frames = zip(runs[0].frames, costs, strict=True)
     return replace(
@@ -143,19 +162,6 @@ def words_before_sound(trace: Trace) -> int:
 def real_time_factor(trace: Trace) -> float:
     """Return the processor time over the length of the sound (RTF)."""
     return sum(frame.cpu_s for frame in trace.frames) / sum(f.seconds for f in trace.frames)
-
-
-def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None) -> Trace:
-    """Speak the words once. An utterance that becomes too long is cut off."""
-    made, left_s = [], longest_s(words, rate, voice.language)
-    with model.open(voice, seed=SEED) as session:
-        session.rate = rate
-        for each in speak(session, words):
-            made.append(each)
-            left_s -= len(each.frame.pcm) / model.info.sample_rate
-            if left_s < 0:
-                break
-    return traced(words, made, model.info.sample_rate)
 
 
 def audible_span(pcm: Pcm, sample_rate: int) -> tuple[float, float]:

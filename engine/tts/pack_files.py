@@ -16,6 +16,7 @@ from engine.nn.weights_file import check_numbers, load_network
 from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.base import Voice
+from engine.tts.packs import VOICES_FOLDER
 from engine.typed_values import build, read_json
 
 PHONES_FILE: Final = "phones.json"
@@ -86,15 +87,14 @@ def _check_name(name: object) -> None:
 
 
 def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
-    """Load the voices in a folder by name, as voices of the model `made_for`. ModelError when a
-    file is damaged or the folder has no voice.
+    """Load the voices of a pack by name, as voices of the model `made_for`. ModelError when a file
+    is damaged or the pack has no voice.
     """
+    files = sorted((folder / VOICES_FOLDER).glob("*" + voices.SUFFIX))
     try:
-        pack_voices = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]
+        pack_voices = [voices.load(file) for file in files]
     except InvalidInput as error:
         raise ModelError(error.message, hint=REMAKE) from error
     if not pack_voices:
-        raise ModelError(
-            "The voice pack {folder} holds no voice.", hint=REMAKE, folder=folder.parent
-        )
+        raise ModelError("The voice pack {folder} holds no voice.", hint=REMAKE, folder=folder)
     return tuple(replace(voice, model=made_for) for voice in pack_voices)

@@ -29,19 +29,18 @@ log = logging.getLogger(__name__)
 LONGEST_PROMPT_S: Final = 30.0
 
 
-def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, ...]:
+def voice_names(model: TtsModel) -> tuple[str, ...]:
     """Return the names that choose() accepts: the model's own voices, its default first, then those
-    that the person made for it, then those that it can make again. `kept_in` None: the person's
-    data folder.
+    that the person made for it, then those that it can make again.
     """
     own = [voice.name for voice in model.voices()]
-    saved_voices = voices.saved_voices(kept_in)
+    saved_voices = voices.saved_voices()
     ready = [file.name for file in saved_voices if file.model == model.info.voice_model]
     again = [file.name for file in saved_voices if _can_remake(model, file)]
     return tuple(dict.fromkeys((*own, *ready, *again)))
 
 
-def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
+def choose(model: TtsModel, name: str) -> Voice:
     """Return the voice called `name` (in any case), or that of the file at this path: a saved
     voice, or a recording. Empty = the model's default. This takes long when another model's voice
     is made again; the result is saved.
@@ -54,7 +53,7 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     for voice in model.voices():
         if voices.same(voice.name, name):
             return voice
-    if files := voices.called(name, kept_in):
+    if files := voices.called(name):
         return _served(model, files)
     path = Path(name)
     kind = mimetypes.guess_type(path.name)[0] or ""
@@ -62,7 +61,7 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     # "Dr. Smith" is the name of a voice, one with a folder or the suffix of a sound file is not.
     has_suffix = is_voice or kind.startswith(("audio/", "video/"))
     if path.name == name and not has_suffix and not path.exists():
-        raise _unknown(name, voice_names(model, kept_in=kept_in))
+        raise _unknown(name, voice_names(model))
     if not is_voice:
         return encode(model, read_clip(path, max_seconds=LONGEST_PROMPT_S))
     voice = voices.load(path)
@@ -80,21 +79,14 @@ def _unknown(name: str, names: Iterable[str]) -> InvalidInput:
     )
 
 
-def voice_for(
-    model: TtsModel,
-    chosen: Voice,
-    language: str,
-    preferred: str = "",
-    *,
-    kept_in: Path | None = None,
-) -> Voice | None:
+def voice_for(model: TtsModel, chosen: Voice, language: str, preferred: str = "") -> Voice | None:
     """Return the voice that speaks a language (engine/languages.py): the chosen one, else the one
     of the name `preferred`, else the model's first; None if no voice of the model speaks it.
     """
     candidates = [chosen, *model.voices()]
     if chosen.language != language and preferred:
         with suppress(EngineError):  # it may belong to another model
-            candidates.insert(1, choose(model, preferred, kept_in=kept_in))
+            candidates.insert(1, choose(model, preferred))
     return next((voice for voice in candidates if voice.language == language), None)
 
 
@@ -103,10 +95,10 @@ def preferred_voice(settings: SpeechSettings, language: str) -> str:
     return str(getattr(settings, f"voice_{language}", ""))
 
 
-def languages_of(model: TtsModel, *, kept_in: Path | None = None) -> dict[str, str]:
+def languages_of(model: TtsModel) -> dict[str, str]:
     """Return the language of each of voice_names()."""
     found = {voice.name: voice.language for voice in model.voices()}
-    saved = [file for file in voices.saved_voices(kept_in) if file.model == model.info.voice_model]
+    saved = [file for file in voices.saved_voices() if file.model == model.info.voice_model]
     return {file.name: file.language for file in saved} | found
 
 
@@ -118,14 +110,7 @@ class Stretch:
     seconds: float | None = None
 
 
-def adopt(
-    model: TtsModel,
-    recording: Path,
-    name: str,
-    stretch: Stretch | None = None,
-    *,
-    kept_in: Path | None = None,
-) -> Voice:
+def adopt(model: TtsModel, recording: Path, name: str, stretch: Stretch | None = None) -> Voice:
     """Make a voice called `name` (empty: the file's name) from a recording or a stretch of it, and
     save both. If the model does not make voices from recordings, only the recording is saved, for
     Kokoro.
@@ -148,17 +133,21 @@ def adopt(
     stretch = stretch or Stretch()
     longest_s = min(LONGEST_PROMPT_S, stretch.seconds or LONGEST_PROMPT_S)
     clip = read_clip(recording, max_seconds=longest_s, start_s=stretch.start_s)
-    folder = kept_in or voices.folder()
-    return _make(model, clip, name, folder) if can_clone else _keep(clip, name, folder)
+    if can_clone:
+        return _make(model, clip, name)
+    # Its model makes the rest when it is loaded.
+    voice = Voice(name, pick.LEARNS, metadata={voices.RECORDING: clip.digest})
+    voices.save(voice, voices.folder(), clip)
+    return voice
 
 
-def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
+def remake(model: TtsModel, name: str) -> Voice:
     """Make a voice again from the recording in its file, and save it.
 
     InvalidInput for an unknown voice or one without its recording, ModelError when the model does
     not make voices of recordings or the voice cannot be saved.
     """
-    return _made_again(model, voices.with_recording(name, kept_in))
+    return _made_again(model, voices.with_recording(name))
 
 
 def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> Voice:
@@ -220,12 +209,12 @@ def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
 
 
 def _made_again(model: TtsModel, file: voices.SavedVoice) -> Voice:
-    return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
+    return _make(model, voices.load_clip(file.path), file.name)
 
 
-def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
+def _make(model: TtsModel, clip: Clip, name: str) -> Voice:
     voice = replace(encode(model, clip), name=name)
-    voices.save(voice, folder, clip)
+    voices.save(voice, voices.folder(), clip)
     return voice
 
 
@@ -236,13 +225,6 @@ def encode(model: TtsModel, clip: Clip) -> Voice:
     if not model.info.can_clone:
         raise pick.cannot_clone()
     return model.encode_voice(clip.pcm, clip.sample_rate)
-
-
-def _keep(clip: Clip, name: str, folder: Path) -> Voice:
-    """Save a voice that has only its recording. Its model makes the rest when it is loaded."""
-    voice = Voice(name, pick.LEARNS, metadata={voices.RECORDING: clip.digest})
-    voices.save(voice, folder, clip)
-    return voice
 
 
 def is_recording(name: str) -> bool:

@@ -16,17 +16,13 @@ _STOP_AT_END = re.compile(r"(?<!\b[A-Z])(?<!\b[DMS][rst])(?<!\bMrs)(?:[.\u2026]+
 _CAPITAL = re.compile(r"(?!I\b)[A-Z][a-z]*\b(?!['\u2019]?[A-Z])|A\b")  # not "I" or "NASA"
 
 
-@dataclass(frozen=True)
-class Gates:
-    """Limits beyond which text is rejected."""
-
-    no_speech: float = 0.6  # with a log probability below `silent_logprob`: no speech
-    silent_logprob: float = -0.6  # stricter than the reference's -1, where silence is suspected
-    logprob: float = -1.0
-    compression: float = 2.4
-    # twice a fast speaker; not "thank you for watching" for a cough
-    letters_per_second: float = 35.0
-    letters_free: int = 10  # so that a short word always passes
+# Limits beyond which text is rejected.
+NO_SPEECH = 0.6  # with a log probability below SILENT_LOGPROB: no speech
+SILENT_LOGPROB = -0.6  # stricter than the reference's -1, where silence is suspected
+LOGPROB = -1.0
+COMPRESSION = 2.4
+LETTERS_PER_SECOND = 35.0  # twice a fast speaker; not "thank you for watching" for a cough
+LETTERS_FREE = 10  # so that a short word always passes
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Belief:
     goes_on: bool = False  # the audio was cut inside a sentence
 
 
-def believe(segments: Iterable[Any], *, speech_s: float, gates: Gates) -> Belief:
+def believe(segments: Iterable[Any], *, speech_s: float) -> Belief:
     """Join the segments of faster-whisper that pass, for audio with `speech_s` seconds of speech. A
     rejected segment counts as confidence 0 in the mean over letters.
     """
@@ -48,13 +44,13 @@ def believe(segments: Iterable[Any], *, speech_s: float, gates: Gates) -> Belief
     for segment in segments:
         text, likely = segment.text.strip(), segment.avg_logprob  # natural, a mean over the tokens
         letters += len(text)
-        silent = segment.no_speech_prob > gates.no_speech and likely < gates.silent_logprob
-        repeats = segment.compression_ratio > gates.compression
-        if text and likely >= gates.logprob and not silent and not repeats:
+        silent = segment.no_speech_prob > NO_SPEECH and likely < SILENT_LOGPROB
+        repeats = segment.compression_ratio > COMPRESSION
+        if text and likely >= LOGPROB and not silent and not repeats:
             credible.append(text)
             sure += len(text) * math.exp(min(0.0, likely)) * (1.0 - segment.no_speech_prob)
     text = " ".join(credible)
-    if not text or len(text) > gates.letters_free + gates.letters_per_second * speech_s:
+    if not text or len(text) > LETTERS_FREE + LETTERS_PER_SECOND * speech_s:
         return Belief("", 0.0)
     return Belief(text, min(1.0, max(0.0, sure / letters)))
 

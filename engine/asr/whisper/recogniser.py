@@ -13,7 +13,7 @@ from typing import Any
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.heard_names import NameCorrection, hotwords
 from engine.asr.utterance import Clip, UtteranceAudio
-from engine.asr.whisper.gates import Belief, Gates, believe, join
+from engine.asr.whisper.gates import Belief, believe, join
 from engine.asr.whisper.model import LoadedWhisper, in_language, load_model, pad_to_window
 from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
@@ -50,14 +50,13 @@ class WhisperRecogniser:
         self,
         loaded: LoadedWhisper,
         *,
-        gates: Gates | None = None,
         clock: Clock = time.perf_counter,
         names: Callable[[], Names] = tuple,
     ) -> None:
-        """`gates` None = the defaults; `clock` (seconds) paces the decoding of the text so far;
-        `names`: returns the person's names.
+        """`clock` (seconds) paces the decoding of the text so far; `names` returns the person's
+        names.
         """
-        self._decoder = _Decoder(loaded, gates if gates is not None else Gates())
+        self._decoder = _Decoder(loaded)
         self._detail = loaded.detail
         self._vad = Vad()
         self._clock = clock
@@ -91,13 +90,12 @@ class WhisperRecogniser:
 
 @dataclass
 class _Decoder:
-    """The model, the user's language and the gates: samples in, accepted text out. `last`: the
+    """The model and the user's language: samples in, accepted text out. `last`: the
     language that was detected last in more than a few words, at first the system's, for utterances
     that are too short for a detection. `names`: those of the person.
     """
 
     loaded: LoadedWhisper
-    gates: Gates
     last: str = field(default_factory=of_system)
     names: Names = ()
     correction: NameCorrection = field(default_factory=NameCorrection)
@@ -108,7 +106,7 @@ class _Decoder:
         if len(speech) == 0:
             return Belief("", 0.0)
         segments, language = self._segments(speech, beams)
-        belief = believe(segments, speech_s=len(speech) / SAMPLE_RATE, gates=self.gates)
+        belief = believe(segments, speech_s=len(speech) / SAMPLE_RATE)
         return replace(belief, language=language)
 
     def corrected(self, belief: Belief) -> Belief:

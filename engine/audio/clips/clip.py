@@ -112,8 +112,27 @@ def read_clip(
     start_s: float = 0.0,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Clip:
-    """Read `max_seconds` of a file at most, all channels mixed. UnreadableClip, Cancelled."""
-    return _decode(path, (start_s, max_seconds), cancelled)
+    """Read `max_seconds` of a file at most from `start_s` on, all channels mixed. UnreadableClip,
+    Cancelled.
+    """
+    check_is_file(path)
+    arguments = (str(max_seconds), str(start_s))
+    try:
+        with path.open("rb") as file, tempfile.TemporaryFile() as samples:
+            streams = (file, samples)
+            status = sandbox.run(
+                decode.__file__, arguments, streams, seconds=LONGEST_S, cancelled=cancelled
+            )
+            samples.seek(0)
+            return _read(path, samples, max_seconds, status)
+    except OSError as error:  # no permission to read it, no space for the samples
+        raise _open_error(path, error) from error
+    except sandbox.TookTooLong as error:
+        raise UnreadableClip(
+            "The file '{name}' takes too long to read.",
+            hint="Cut out 3 to 30 s in which one person speaks.",
+            name=path.name,
+        ) from error
 
 
 def inspect(
@@ -126,8 +145,8 @@ def inspect(
     """Check a recording, or `seconds` of it from `start_s`, as a prompt. UnreadableClip if it has
     no samples; Cancelled soon after `cancelled` returns True.
     """
-    part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
-    clip = _decode(path, part, cancelled)
+    most = min(seconds or _LOOKED_AT_S, _LOOKED_AT_S)
+    clip = read_clip(path, max_seconds=most, start_s=start_s, cancelled=cancelled)
     length_s = None if seconds is not None or clip.file_s is None else clip.file_s - start_s
     seconds = clip.seconds if length_s is None else max(length_s, clip.seconds)
     report = judge(clip, seconds)
@@ -228,28 +247,6 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
     power = np.mean(np.square(frames), axis=1)
     levels: npt.NDArray[np.float64] = 10 * np.log10(np.maximum(power, 10 ** (SILENCE_DB / 10)))
     return levels
-
-
-def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> Clip:
-    """Decode a `part` of a file: its start and length in seconds."""
-    check_is_file(path)
-    arguments = (str(part[1]), str(part[0]))
-    try:
-        with path.open("rb") as file, tempfile.TemporaryFile() as samples:
-            streams = (file, samples)
-            status = sandbox.run(
-                decode.__file__, arguments, streams, seconds=LONGEST_S, cancelled=cancelled
-            )
-            samples.seek(0)
-            return _read(path, samples, part[1], status)
-    except OSError as error:  # no permission to read it, no space for the samples
-        raise _open_error(path, error) from error
-    except sandbox.TookTooLong as error:
-        raise UnreadableClip(
-            "The file '{name}' takes too long to read.",
-            hint="Cut out 3 to 30 s in which one person speaks.",
-            name=path.name,
-        ) from error
 
 
 def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> Clip:

@@ -95,12 +95,6 @@ class Tape:
         """Let the player of the tape work; called before each access that depends on it."""
 
     @property
-    def writable(self) -> int:
-        """Number of samples that write() would accept now."""
-        with self._edits:
-            return self._room - (self._start() - self._position())
-
-    @property
     def samples_written(self) -> int:
         """Real samples on the tape since construction, without those that were cut."""
         with self._edits:

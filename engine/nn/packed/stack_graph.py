@@ -13,15 +13,7 @@ import numpy as np
 from torch import Tensor, from_numpy
 
 from engine.nn.packed.product_graph import Array, ProductGraph
-from engine.nn.transformer import (
-    NORM_EPS,
-    Block,
-    KvCache,
-    RotaryTable,
-    Rotation,
-    Stack,
-    TransformerConfig,
-)
+from engine.nn.transformer import NORM_EPS, Block, KvCache, Rotation, Stack, TransformerConfig
 
 HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN for an empty row
 
@@ -54,6 +46,15 @@ class LlamaGraph(ProductGraph):
             self.block(number, block)
         self.last_norm(norm_scale)
         self.add("Identity", [self.hidden], ["y"])
+
+    def of_layers(self, *kinds: str) -> list[str]:
+        """Return the names of the values of these kinds in every layer."""
+        return [f"{kind}{layer}" for layer in range(self._config.layers) for kind in kinds]
+
+    def outputs(self) -> list[str]:
+        """Return the names of the outputs: "y", and the keys and values of all layers."""
+        self.add("Concat", self.of_layers("keys", "values"), ["stored"], axis=0)
+        return ["y", "stored"]
 
     def block(self, layer: int, weights: Block) -> None:
         """hidden -> hidden through one block."""
@@ -153,10 +154,8 @@ class GptGraph(LlamaGraph):
         return self.product(mark + "bent", mark + "down", weights.mlp.down.weight)
 
 
-class PackedTransformer(Stack):
-    """A Transformer's twin with packed weights: same call, same cache, fp32 activations. It
-    computes what the plain one computes with the restored weights.
-    """
+class PackedStack(Stack):
+    """A stack with packed weights, as one graph."""
 
     GRAPH: type[LlamaGraph] = LlamaGraph
 
@@ -171,9 +170,13 @@ class PackedTransformer(Stack):
         super().__init__(config)
         graph = self.GRAPH(config)
         graph.fill(blocks, norm_scale)
-        names = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
-        graph.add("Concat", names, ["stored"], axis=0)
-        self._session = graph.compile(["y", "stored"], threads=threads)
+        self._session = graph.compile(graph.outputs(), threads=threads)
+
+
+class PackedTransformer(PackedStack):
+    """A Transformer's twin with packed weights: same call, same cache, fp32 activations. It
+    computes what the plain one computes with the restored weights.
+    """
 
     def forward(
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
@@ -198,18 +201,7 @@ class PackedTransformer(Stack):
 class PackedGpt(PackedTransformer):
     """A Gpt's twin."""
 
-    GRAPH = GptGraph
-
-    def __init__(
-        self,
-        config: TransformerConfig,
-        blocks: Iterable[Block],
-        norm_scale: Tensor,
-        *,
-        threads: int,
-    ) -> None:
-        super().__init__(config, blocks, norm_scale, threads=threads)
-        self.rotary = RotaryTable(config.head_width, turns=False)
+    GRAPH, TURNS = GptGraph, False
 
 
 def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:

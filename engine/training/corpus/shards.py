@@ -18,14 +18,7 @@ import soundfile
 
 from engine.text.phonemes import Espeak
 from engine.training.corpus import grammar
-from engine.training.corpus.utterance import (
-    SAMPLE_RATE,
-    Entry,
-    Plan,
-    draw_plan,
-    finish,
-    seconds,
-)
+from engine.training.corpus.utterance import SAMPLE_RATE, Entry, Plan, draw_plan, finish, seconds
 from engine.training.recipe import Recipe
 from engine.training.run import Run, Task, fingerprint, read_json, run_tasks, write_json
 from engine.training.teachers import synthesisers

@@ -33,7 +33,7 @@ from engine.training.run import file_hash
 from engine.training.teachers import synthesisers
 from engine.tts import delays, registry
 from engine.tts.base import Pcm, TtsModel, Voice
-from engine.tts.delays import OWN_RATE, SEED, audible_span, longest_s, speak, trace
+from engine.tts.delays import OWN_RATE, audible_span, speak_once, trace
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import VOICES_FOLDER, system_of
 from engine.tts.registry import of_settings
@@ -74,20 +74,11 @@ class Spoken:
 
 def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Spoken:
     """Speak a text. An utterance that becomes too long is cut off and has not `ended`."""
-    words, sample_rate = text.split(), model.info.sample_rate
-    left, ended, cpu_seconds = sample_rate * longest_s(words, rate, voice.language), True, 0.0
-    pieces, onsets = list[Pcm](), list[float]()
-    with model.open(voice, seed=SEED) as session:
-        session.rate = rate
-        for each in speak(session, words):
-            pieces.append(each.frame.pcm)
-            onsets += [onset.sample / sample_rate for onset in each.frame.onsets]
-            cpu_seconds, left = cpu_seconds + each.cpu_s, left - len(each.frame.pcm)
-            if left <= 0:
-                ended = False
-                break
-    pcm = np.concatenate(pieces) if pieces else np.zeros(1, np.float32)
-    return Spoken(text, pcm, sample_rate, ended, tuple(onsets), cpu_seconds, voice.language)
+    (made, ended), rate_hz = speak_once(model, voice, text, rate), model.info.sample_rate
+    pieces = [each.frame.pcm for each in made] or [np.zeros(1, np.float32)]
+    onsets = tuple(onset.sample / rate_hz for each in made for onset in each.frame.onsets)
+    cpu_seconds, language = sum(each.cpu_s for each in made), voice.language
+    return Spoken(text, np.concatenate(pieces), rate_hz, ended, onsets, cpu_seconds, language)
 
 
 def spoken_rate(model: TtsModel, texts: Sequence[str], rate: float | None = None) -> float:

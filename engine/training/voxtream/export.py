@@ -48,12 +48,13 @@ from engine.training.voxtream import VOXTREAM, Voxtream2Recipe
 from engine.training.voxtream.data import VoxtreamUtterance, token_spans
 from engine.training.voxtream.losses import fresh_model, model_config
 from engine.tts.delays import OWN_RATE
-from engine.tts.packs import system_of
+from engine.tts.pack_files import VOICE_FILE
+from engine.tts.packs import CODEC_FILE, SPEAKER_FILE, system_of
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION, VoxtreamGeneration
 from engine.tts.voxtream.files import pack
-from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
+from engine.tts.voxtream.files.checkpoint import PREFIXES, Target, block_keys
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.rate import RateTarget, rate_target
 from engine.tts.voxtream.voxtream1 import session as original
@@ -91,8 +92,8 @@ def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
 
     def voice_of(person: Sequence[VoxtreamUtterance]) -> packing.Network:
         """Encode a prompt as that of a person's recording is encoded."""
-        codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
-        encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
+        codec = load_small(folder / CODEC_FILE, _TARGET.device)
+        encoder = load_small_speaker(folder / SPEAKER_FILE)
         parts = _near_own_rate(speech[person[0].speaker])
         pcm = np.concatenate([floats(each.pcm) for each in parts])
         voice = synthesiser.encode(pcm, SAMPLE_RATE, codec, encoder, export.name)
@@ -102,9 +103,9 @@ def _write_voxtream2(run: Run, tensors: dict[str, Tensor]) -> None:
     rates, shape = measured_rates(counts, run.recipe), model_config(run.recipe)
     config = pack.VoxtreamPackConfig(export.name, shape, run.recipe.generation, rates)
     networks: dict[str, str | packing.Network] = {
-        pack.VOICE_FILE: (tensors, {}),
-        pack.CODEC_FILE: "decoder",
-        pack.SPEAKER_FILE: "speaker",
+        VOICE_FILE: (tensors, {}),
+        CODEC_FILE: "decoder",
+        SPEAKER_FILE: "speaker",
     }
     packing.export_pack(run, networks, config, _load, VoxtreamUtterance, voice_of)
     if export.tuning_seconds:
@@ -120,10 +121,10 @@ def _write_voxtream(run: Run, tensors: dict[str, Tensor]) -> None:
     export, codec = run.recipe.export, weights_file.load(run.weights("decoder"))
     about = shape_metadata(replace(shipped_config(run), encodes=False))
     networks = {
-        pack.VOICE_FILE: (_without(tensors, original.FROZEN), {}),
-        pack.CODEC_FILE: (_without(codec, ENCODING), about),
+        VOICE_FILE: (_without(tensors, original.FROZEN), {}),
+        CODEC_FILE: (_without(codec, ENCODING), about),
     }
-    frozen = synthesiser1.frozen_hash(resource("starter", pack.VOICE_FILE))
+    frozen = synthesiser1.frozen_hash(resource("starter", VOICE_FILE))
     shape = model_config(run.recipe)
     config = original.Voxtream1PackConfig(export.name, shape, run.recipe.generation, frozen=frozen)
     packing.export_pack(run, networks, config, _load, VoxtreamUtterance, prompt_of)
@@ -148,27 +149,16 @@ def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
         "sem_head.weight": model.semantic_head.weight,
         "audio_head": torch.stack([head.t() for head in heads]),
     }
-    for name in ("phone", "temporal", "depth"):
-        stack, prefix = getattr(model, name), PREFIXES[name]
+    for name, prefix in PREFIXES.items():
+        stack = getattr(model, name)
         assert isinstance(stack, Transformer)
-        config, weights = stack.config, dict(stack.named_parameters())
-        kv = config.kv_heads * config.head_width
-        tensors[f"{prefix}.norm.scale"] = weights["norm.scale"]
-        for layer in range(config.layers):
-            start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
-            qkv = torch.split(weights[old + "attention.qkv.weight"], [config.width, kv, kv])
-            gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
-            tensors |= {
-                start + "attn.q_proj.weight": qkv[0],
-                start + "attn.k_proj.weight": qkv[1],
-                start + "attn.v_proj.weight": qkv[2],
-                start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
-                start + "mlp.w1.weight": gate,
-                start + "mlp.w3.weight": up,
-                start + "mlp.w2.weight": weights[old + "mlp.down.weight"],
-                start + "sa_norm.scale": weights[old + "attention_norm.scale"],
-                start + "mlp_norm.scale": weights[old + "mlp_norm.scale"],
-            }
+        tensors[f"{prefix}.norm.scale"] = stack.norm.scale
+        for layer, block in enumerate(stack.layers):
+            # Of each weight, the rows behind its last part.
+            left: dict[str, Tensor] = dict(block.named_parameters())
+            for key, (ours, shape) in block_keys(stack.config).items():
+                part, left[ours] = left[ours][: shape[0]], left[ours][shape[0] :]
+                tensors[f"{prefix}.layers.{layer}.{key}"] = part
     return {key: value.detach().contiguous() for key, value in tensors.items()}
 
 

@@ -25,11 +25,12 @@ from engine.training.run import Run
 from engine.training.utterances import read_sides
 from engine.training.voxtream import VOXTREAM, Voice, data
 from engine.training.voxtream.data import VoxtreamLesson, VoxtreamUtterance
-from engine.tts.pack_files import read_config
+from engine.tts.pack_files import VOICE_FILE, read_config
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import SPECIAL_CODES, ModelConfig, VoxtreamGeneration
-from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.files.pack import VoxtreamPackConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 
 NO_TOKEN = -1  # where nothing is to be learnt
@@ -62,15 +63,15 @@ def model_config(recipe: Any) -> ModelConfig:
     return replace(shape, audio_vocabulary=vocabulary, codebooks=codec.codebooks)
 
 
-def built_in_config() -> pack.VoxtreamPackConfig:
+def built_in_config() -> VoxtreamPackConfig:
     """Return the configuration of the built-in voice."""
-    return read_config(resource("starter", pack.CONFIG_FILE), pack.VoxtreamPackConfig)
+    return read_config(resource("starter", CONFIG_FILE), VoxtreamPackConfig)
 
 
 def built_in_model() -> VoxtreamModel:
     """Return the built-in voice's model, in fp32 on the CPU."""
     config, target = built_in_config(), Target(torch.device("cpu"), torch.float32, threads=1)
-    with PublishedFile(resource("starter", pack.VOICE_FILE), config.shape) as file:
+    with PublishedFile(resource("starter", VOICE_FILE), config.shape) as file:
         return load_weights(file, config.shape, config.generation, Precision.FLOAT, target)
 
 

@@ -24,14 +24,9 @@ DATA_PREFIX: Final = "espeak-"  # of our copies of it, in the person's data fold
 _AMERICAN, _BRITISH = "en-US", "en"  # files below lang/gmw
 
 
-@dataclass(frozen=True)
-class Formant:
-    """The difference of one resonance from espeak's default, in percent."""
-
-    number: int
-    frequency: int
-    height: int
-    width: int
+# The difference of one resonance from espeak's default, in percent: its number, its frequency, its
+# height and its width.
+Formant = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -56,13 +51,13 @@ class FormantVoice:
 def _woman(shift: int) -> tuple[Formant, ...]:
     """Return the formants of a shorter vocal tract: `shift` percent of a man's frequencies."""
     return (
-        *(Formant(n, shift, 90, 120) for n in range(1, 4)),
-        *(Formant(n, shift, 75, 130) for n in range(4, 6)),
-        *(Formant(n, min(shift, 110), 60, 120) for n in range(6, 9)),
+        *((n, shift, 90, 120) for n in range(1, 4)),
+        *((n, shift, 75, 130) for n in range(4, 6)),
+        *((n, min(shift, 110), 60, 120) for n in range(6, 9)),
     )
 
 
-_DEEP = tuple(Formant(n, 96, 100, 110) for n in range(1, 6))
+_DEEP = tuple((n, 96, 100, 110) for n in range(1, 6))
 VOICES = (
     FormantVoice("Alan", Translatable("American man"), _AMERICAN, 82, 124, 2.0),
     FormantVoice("Belinda", Translatable("American woman"), _AMERICAN, 150, 224, 0.0, _woman(108)),
@@ -136,5 +131,5 @@ def _definition(voice: FormantVoice, language: str) -> str:
     """Return the text of an espeak voice file: the language's own lines, then ours."""
     lines = [line for line in language.splitlines() if not line.startswith("name")]
     ours = [f"pitch {voice.low_pitch} {voice.high_pitch}", "flutter 0", "roughness 0"]
-    ours += [f"formant {f.number} {f.frequency} {f.height} {f.width}" for f in voice.formants]
+    ours += [" ".join(map(str, ("formant", *formant))) for formant in voice.formants]
     return "\n".join([f"name {file_name(voice)}", *lines, *ours, ""])

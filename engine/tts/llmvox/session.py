@@ -21,7 +21,7 @@ from torch import Tensor
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.nn.sampling import race_noise
 from engine.nn.transformer import KvCache
-from engine.tts.llmvox.model import NOTHING, TEXT_END, LlmVoxGeneration, Prediction
+from engine.tts.llmvox.model import NOTHING, TEXT_END, LlmVoxGeneration
 from engine.tts.llmvox.units import ByteUnits, PhoneUnits
 from engine.tts.papers.session import NetworkSession
 
@@ -46,11 +46,11 @@ class Sentence(ABC):
         self.ended = False  # whether its speech is over
 
     @abstractmethod
-    def predict(self, unit: int, before: int) -> Prediction:
-        """Return the predictions after this unit and the token before it."""
+    def predict(self, unit: int, before: int) -> Tensor:
+        """Return the logits [tokens + 1] after this unit and the token before it."""
 
     @abstractmethod
-    def say(self, token: int, predicted: Prediction) -> int:
+    def say(self, token: int) -> int:
         """Append the chosen token. Return the number of words that begin with it."""
 
     @property
@@ -167,14 +167,14 @@ class SentenceSession(NetworkSession):
     def _advance(self, sentence: Sentence) -> None:
         """Read one unit and predict one token."""
         text_over = sentence.closed and not sentence.units
-        prediction = sentence.predict(sentence.next_unit(), sentence.before)
-        token = self._chosen(sentence, prediction.tokens, may_end=text_over)
+        logits = sentence.predict(sentence.next_unit(), sentence.before)
+        token = self._chosen(sentence, logits, may_end=text_over)
         place = sentence.length - 1
         longest = self._generation.longest_unit * sentence.heard
         if token == sentence.no_token or place >= min(longest, sentence.most_tokens):
             sentence.ended = True
             return
-        for _ in range(sentence.say(token, prediction)):
+        for _ in range(sentence.say(token)):
             sentence.begin_word(place)
         sentence.repeats = sentence.repeats + 1 if token == sentence.before else 0
         sentence.before = token

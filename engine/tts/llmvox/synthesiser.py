@@ -21,23 +21,11 @@ from engine.codec.small_parts import SAMPLE_RATE
 from engine.nn.transformer import KvCache
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.llmvox.model import (
-    NAME,
-    LlmVoxGeneration,
-    LlmVoxModel,
-    LlmVoxPackConfig,
-    Prediction,
-)
+from engine.tts.llmvox.model import NAME, LlmVoxGeneration, LlmVoxModel, LlmVoxPackConfig
 from engine.tts.llmvox.session import Sentence, SentenceSession
 from engine.tts.llmvox.units import PhoneUnits, TextCursor
-from engine.tts.pack_files import (
-    SPECTRUM_FILE,
-    VOICE_FILE,
-    named_voices,
-    read_config,
-    with_weights,
-)
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.pack_files import SPECTRUM_FILE, VOICE_FILE, named_voices, read_config, with_weights
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.papers.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
 from engine.tts.papers.synthesiser import SystemSynthesiser, shared_parts, speaker_vector
 from engine.tts.phones import PhoneTable
@@ -64,15 +52,15 @@ class LlmVoxSentence(Sentence):
         self._parts, self._speaker, self._dice = parts, speaker, dice
         self._cursor = TextCursor(parts.model.shape.spectrum)
 
-    def predict(self, unit: int, before: int) -> Prediction:
+    def predict(self, unit: int, before: int) -> Tensor:
         model, cursor = self._parts.model, self._cursor
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
-        predicted = model.predict(model.step(x, self._cache))
+        logits = model.leave(model.step(x, self._cache))
         cursor.read(unit)
-        return predicted._replace(tokens=cursor.restrict(predicted.tokens))
+        return cursor.restrict(logits)
 
-    def say(self, token: int, predicted: Prediction) -> int:
+    def say(self, token: int) -> int:
         return self._cursor.say(token)
 
 
@@ -146,5 +134,4 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
         with_weights(Spectrum(config.shape.spectrum), folder / SPECTRUM_FILE),
         *shared_parts(folder),
     )
-    named = named_voices(folder / VOICES_FOLDER, config.name)
-    return LlmVoxSynthesiser(parts, named, config.name)
+    return LlmVoxSynthesiser(parts, named_voices(folder, config.name), config.name)

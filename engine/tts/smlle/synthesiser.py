@@ -27,13 +27,8 @@ from engine.codec.mel import Vocoder
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.pack_files import (
-    SPECTRUM_FILE,
-    named_voices,
-    read_config,
-    with_weights,
-)
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.pack_files import SPECTRUM_FILE, named_voices, read_config, with_weights
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.papers.session import PassageSession, WordPlaces
 from engine.tts.papers.spectrum import (
     STEP_SAMPLES,
@@ -255,8 +250,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
         with_weights(Spectrum(config.shape.spectrum), folder / SPECTRUM_FILE),
         *shared_parts(folder),
     )
-    named = named_voices(folder / VOICES_FOLDER, config.name)
-    return SmlleSynthesiser(parts, named, config.name)
+    return SmlleSynthesiser(parts, named_voices(folder, config.name), config.name)
 
 
 def prompted(parts: SmlleParts, voice: Voice) -> SpectrumPrompt:

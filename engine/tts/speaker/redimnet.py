@@ -6,8 +6,6 @@ constant; every stage reads a learnt mixture of all rows before it. Invariant: t
 changes after loading; embed() is a function of the samples.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -23,51 +21,25 @@ NORM_EPS = 1e-6
 POOL_WIDTH = 128
 POSITION_KERNEL = 59
 HEADS = 4
-
-
-@dataclass(frozen=True)
-class ResidualStage:
-    """A stage of the network: it divides the number of frequencies by `stride`, has `blocks`
-    convolutions, and attention on width / `reduction`.
-    """
-
-    stride: int
-    blocks: int
-    reduction: int
-
-
-@dataclass(frozen=True)
-class SpeakerConfig:
-    """Shape of one ReDimNet; the defaults are the published size M."""
-
-    frequencies: int = 72
-    channels: int = 16
-    stages: tuple[ResidualStage, ...] = (
-        ResidualStage(1, 2, 12),
-        ResidualStage(2, 2, 12),
-        ResidualStage(1, 3, 12),
-        ResidualStage(2, 4, 8),
-        ResidualStage(1, 4, 8),
-        ResidualStage(2, 4, 4),
-    )
-    group_divisor: int = 4
-    width: int = 192
-
-    @property
-    def row(self) -> int:
-        return self.frequencies * self.channels
+FREQUENCIES, CHANNELS = 72, 16
+ROW = FREQUENCIES * CHANNELS
+# Of each stage: the divisor of the number of frequencies, the number of convolutions, and the
+# divisor of the width for attention.
+STAGES = ((1, 2, 12), (2, 2, 12), (1, 3, 12), (2, 4, 8), (1, 4, 8), (2, 4, 4))
+GROUP_DIVISOR = 4
+WIDTH = 192
 
 
 class ReDimNet(nn.Module):
     """Samples to a speaker vector. Submodule names follow the published file."""
 
-    def __init__(self, config: SpeakerConfig) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.spec = _Spectrum(config.frequencies)
-        self.backbone = _Backbone(config)
-        self.pool = _Pool(config.row)
-        self.bn = nn.BatchNorm1d(2 * config.row)
-        self.linear = nn.Linear(2 * config.row, config.width)
+        self.spec = _Spectrum()
+        self.backbone = _Backbone()
+        self.pool = _Pool(ROW)
+        self.bn = nn.BatchNorm1d(2 * ROW)
+        self.linear = nn.Linear(2 * ROW, WIDTH)
 
     def forward(self, pcm: Tensor) -> Tensor:
         """Return speaker vectors [B, 192], not normalised, for samples [B, S] at 16 kHz."""
@@ -84,12 +56,12 @@ class ReDimNet(nn.Module):
 class _Spectrum(nn.Module):
     """Log mel spectrum without each band's mean; window and filters come with the file."""
 
-    def __init__(self, bands: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
         emphasis, window, scale = nn.Module(), nn.Module(), nn.Module()
         emphasis.register_buffer("flipped_filter", torch.tensor([[[-PRE_EMPHASIS, 1.0]]]))
         window.register_buffer("window", torch.hamming_window(WINDOW))
-        edges = mel_edges(bands, LOWEST_HZ, HIGHEST_HZ)
+        edges = mel_edges(FREQUENCIES, LOWEST_HZ, HIGHEST_HZ)
         scale.register_buffer("fb", triangles(FFT, SAMPLE_RATE, edges))
         mel = nn.ModuleDict({"spectrogram": window, "mel_scale": scale})
         self.torchfbank = nn.ModuleList((nn.Identity(), emphasis, mel))
@@ -110,20 +82,19 @@ class _Spectrum(nn.Module):
 
 
 class _Backbone(nn.Module):
-    def __init__(self, config: SpeakerConfig) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        channels, frequencies = config.channels, config.frequencies
+        channels, frequencies = CHANNELS, FREQUENCIES
         self.stem = nn.Sequential(nn.Conv2d(1, channels, 3, padding="same"), _ChannelNorm(channels))
-        for number, stage in enumerate(config.stages):
-            self.add_module(f"stage{number}", _Stage(config, number, channels, frequencies))
-            channels, frequencies = channels * stage.stride, frequencies // stage.stride
-        self._stages = len(config.stages)
-        self.fin_wght1d = _Mix(self._stages + 1, config.row)
+        for number, (stride, _, _) in enumerate(STAGES):
+            self.add_module(f"stage{number}", _Stage(number, channels, frequencies))
+            channels, frequencies = channels * stride, frequencies // stride
+        self.fin_wght1d = _Mix(len(STAGES) + 1, ROW)
 
     def forward(self, spectrum: Tensor) -> Tensor:
         """Run all stages: [B, 1, F, T] -> [B, 1152, T]."""
         rows = [_to_row(self.stem(spectrum))]
-        for number in range(self._stages):
+        for number in range(len(STAGES)):
             rows.append(self.get_submodule(f"stage{number}")(torch.stack(rows, dim=1)))
         out: Tensor = self.fin_wght1d(torch.stack(rows, dim=1))
         return out
@@ -134,14 +105,14 @@ class _Stage(nn.ModuleList):
     of these it only reshapes.
     """
 
-    def __init__(self, config: SpeakerConfig, number: int, channels: int, frequencies: int) -> None:
-        stage = config.stages[number]
-        wider = channels * stage.stride
-        step = (stage.stride, 1)
-        mix = _Mix(number + 1, config.row if number else 1)
+    def __init__(self, number: int, channels: int, frequencies: int) -> None:
+        stride, count, reduction = STAGES[number]
+        wider = channels * stride
+        step = (stride, 1)
+        mix = _Mix(number + 1, ROW if number else 1)
         narrow = nn.Conv2d(channels, wider, step, stride=step)
-        blocks = [_ConvBlock(wider, wider // config.group_divisor) for _ in range(stage.blocks)]
-        context = _TimeContext(config.row, config.row // stage.reduction)
+        blocks = [_ConvBlock(wider, wider // GROUP_DIVISOR) for _ in range(count)]
+        context = _TimeContext(ROW, ROW // reduction)
         super().__init__((mix, nn.Identity(), narrow, *blocks, nn.Identity(), context))
         self._shape = (frequencies, channels)
 

@@ -29,13 +29,8 @@ from engine.nn.sampling import race_noise
 from engine.nn.transformer import KvCache
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import RateRange, TtsInfo, Voice
-from engine.tts.pack_files import (
-    VOICE_FILE,
-    named_voices,
-    read_config,
-    with_weights,
-)
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.pack_files import VOICE_FILE, named_voices, read_config, with_weights
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.papers.session import NetworkSession
 from engine.tts.papers.synthesiser import SystemSynthesiser, shared_parts, speaker_vector
 from engine.tts.phones import PhoneTable
@@ -287,5 +282,4 @@ def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
         config.levels,
         *shared_parts(folder),
     )
-    named = named_voices(folder / VOICES_FOLDER, config.name)
-    return SpeakStreamSynthesiser(parts, named, config.name)
+    return SpeakStreamSynthesiser(parts, named_voices(folder, config.name), config.name)

@@ -123,10 +123,10 @@ def tones() -> np.ndarray:
 
 @pytest.mark.parametrize("level_db", [-60, -26, -14])
 @pytest.mark.parametrize("make", [white_noise, hum, tones])
-def test_no_speech_starts_in_what_is_not_speech(vad, make, level_db):
+def test_no_speech_starts_in_what_is_not_speech(make, level_db):
     sound = make()
     sound *= 10 ** (level_db / 20) / np.sqrt(np.mean(sound**2))
-    assert find_speech(sound.astype(np.float32), vad=vad) == ()
+    assert find_speech(sound.astype(np.float32)) == ()
 
 
 def test_a_sentence_starts_once_and_ends_once_where_it_was_said(vad, sentence):
@@ -136,7 +136,7 @@ def test_a_sentence_starts_once_and_ends_once_where_it_was_said(vad, sentence):
     assert events[1].sample == pytest.approx(
         len(sentence) - SAMPLE_RATE * 3 // 2, abs=SAMPLE_RATE // 5
     )
-    (stretch,) = find_speech(sentence, vad=vad)  # with both silences trimmed
+    (stretch,) = find_speech(sentence)  # with both silences trimmed
     assert SAMPLE_RATE * 3 // 4 < stretch.start < SAMPLE_RATE * 5 // 4
     assert stretch.end < len(sentence) - SAMPLE_RATE
 

@@ -61,7 +61,7 @@ def test_a_stream_stays_in_its_memory_and_begins_anew_there(codec):
 def addresses(stream: MimiStream) -> dict[str, int]:
     return {
         f"{module}.{name}": value.data_ptr()
-        for module, state in stream.states.items()
+        for module, state in stream.items()
         for name, value in vars(state).items()
         if isinstance(value, torch.Tensor)
     }

@@ -7,13 +7,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from engine.nn.transformer import (
-    Embedding,
-    Linear,
-    Stored,
-    Transformer,
-    TransformerConfig,
-)
+from engine.nn.transformer import Embedding, Linear, Stored, Transformer, TransformerConfig
 
 Network = TypeVar("Network", bound=nn.Module)
 

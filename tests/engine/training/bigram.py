@@ -97,14 +97,14 @@ def pronunciations(sentences: Sequence[str]) -> str:
     return "".join(line for line in lines if line.split("(")[0].split()[0] in vocabulary)
 
 
-def errors_by_minute(sentence: Spoken, minute: float = MINUTE) -> list[float]:
-    """The word error rate of each whole `minute` [s] of one utterance (of all of it if it is
+def errors_by_minute(sentence: Spoken) -> list[float]:
+    """The word error rate of each whole minute of one utterance (of all of it if it is
     shorter), by the words that, according to the voice, began in it.
     """
     judge = Recogniser((sentence.text,))
     length = len(sentence.pcm) / sentence.sample_rate
-    edges = np.arange(0.0, length, minute).tolist()
-    if len(edges) > 1 and length - edges[-1] < minute:
+    edges = np.arange(0.0, length, MINUTE).tolist()
+    if len(edges) > 1 and length - edges[-1] < MINUTE:
         edges.pop()  # the last minute includes the remainder
     return [
         _errors(sentence, judge, begin, end)

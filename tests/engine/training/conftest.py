@@ -81,11 +81,11 @@ def copied(whole: Run, folder: Path, *stages: str) -> Run:
     return Run(whole.recipe, folder)
 
 
-def by_heart(learner: Learner, steps: int = 60) -> list[Losses]:
+def by_heart(learner: Learner) -> list[Losses]:
     """Losses of quick steps on the same lesson every time."""
     for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
-    return [learner.learn(0.0, random.Random(1)) for _ in range(steps)]
+    return [learner.learn(0.0, random.Random(1)) for _ in range(60)]
 
 
 def last(losses: list[Losses], name: str) -> float:

@@ -57,7 +57,7 @@ def steps_between_pushes_do_not_matter(model: TtsModel) -> None:
     assert_same(Utterance(tuple(frames)), say_all_at_once(model, FEW))
 
 
-def nothing_to_say_is_starved_and_passes(model: TtsModel) -> None:
+def nothing_to_say_is_starved_and_passes_or_finishes(model: TtsModel) -> None:
     with open_session(model) as session:
         assert session.step() == Starved()
         assert session.step() == Starved()
@@ -68,10 +68,7 @@ def nothing_to_say_is_starved_and_passes(model: TtsModel) -> None:
         drain(session)
         assert session.step() == Finished()
         assert session.step() == Finished()
-
-
-def an_utterance_without_words_finishes(model: TtsModel) -> None:
-    with open_session(model) as session:
+    with open_session(model) as session:  # without words
         session.end_input()
         session.end_input()
         assert session.step() == Finished()
@@ -110,16 +107,14 @@ def text_without_a_sound_is_silent(model: TtsModel) -> None:
     assert [onset.word for onset in utterance.onsets] == [0, 1, 2]
 
 
-def every_end_fades(model: TtsModel) -> None:
-    """The last 10 ms are below -50 dB, whatever was said and however it ends."""
+def every_end_fades_and_every_beginning_rises(model: TtsModel) -> None:
+    """The last 10 ms are below -50 dB, whatever was said and however it ends. The first sample is
+    below 0.005 of full scale, and none is louder than -1 dB.
+    """
     last = model.info.sample_rate // 100
     for text in ("Hi", "lemon", "Third.", "Is it you?", "No!", "well,", "(so)"):
         pcm = say(model, (text.split(),)).pcm
         assert np.sqrt(np.mean(np.square(pcm[-last:], dtype=np.float64))) < 10 ** (-50 / 20), text
-
-
-def every_beginning_rises(model: TtsModel) -> None:
-    """The first sample is below 0.005 of full scale, and none is louder than -1 dB."""
     for text in ("No.", "aha", "Yes, I can."):
         pcm = say(model, (text.split(),)).pcm
         assert abs(pcm[0]) < 0.005, text
@@ -296,15 +291,12 @@ def strange_words_do_no_harm(model: TtsModel) -> None:
     assert onsets == list(range(len(strange) + 1))
 
 
-def a_model_tells_what_it_is(model: TtsModel) -> None:
+def a_model_tells_what_it_is_and_that_it_cannot_clone(model: TtsModel) -> None:
     assert model.info.sample_rate >= 8_000
     assert model.voices()
     assert all(voice.model == model.info.voice_model for voice in model.voices())
     names = [voice.name for voice in model.voices()]
     assert len(set(names)) == len(names)
-
-
-def a_model_that_cannot_clone_says_so(model: TtsModel) -> None:
     if not model.info.can_clone:
         with pytest.raises(ModelError, match="Kokoro can"):
             encode(model, Clip(np.zeros(16_000, np.float32), 16_000))
@@ -346,26 +338,22 @@ OF_REAL_SPEAKERS: tuple[Callable[[TtsModel], None], ...] = (
 LAWS: tuple[Callable[[TtsModel], None], ...] = (
     *LAWS_WITHOUT_TIME,
     *OF_REAL_SPEAKERS,
-    nothing_to_say_is_starved_and_passes,
-    an_utterance_without_words_finishes,
+    nothing_to_say_is_starved_and_passes_or_finishes,
     what_is_not_one_word_and_words_after_the_end_are_refused,
-    every_end_fades,
-    every_beginning_rises,
+    every_end_fades_and_every_beginning_rises,
     frames_follow_each_other,
     every_word_has_one_onset_in_order,
     a_new_rate_changes_later_words_only,
     nothing_is_taken_back_that_was_not_made,
     a_rate_out_of_range_is_clamped,
     strange_words_do_no_harm,
-    a_model_tells_what_it_is,
-    a_model_that_cannot_clone_says_so,
+    a_model_tells_what_it_is_and_that_it_cannot_clone,
 )
 # What the code of a paper's system could break: all else is done by the base of the sessions, which
 # VoXtream2, Kokoro and espeak hold to every law.
 LAWS_OF_A_SYSTEM: tuple[Callable[[TtsModel], None], ...] = (
     word_by_word_equals_all_at_once,
-    every_end_fades,
-    every_beginning_rises,
+    every_end_fades_and_every_beginning_rises,
     every_word_has_one_onset_in_order,
     sessions_do_not_disturb_each_other,
     closing_at_any_moment_leaves_the_model_whole,

@@ -5,6 +5,7 @@ import pytest
 
 from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step
 from engine.tts.hurried import Hurried
+from tests.engine.tts.utterances import Utterance, drain, push
 from tests.help.fakes.tts import SAMPLE_RATE, FakeSession
 
 FRAME = 640
@@ -55,26 +56,16 @@ class EvenSession(FakeSession):
 
 def opened(words: int) -> Hurried:
     speech = Hurried(EvenSession(), SAMPLE_RATE)
-    for _ in range(words):
-        speech.push_word("go")
-    speech.end_input()
+    push(speech, ["go"] * words)
     return speech
 
 
-def rest(speech: Hurried) -> list[AudioFrame]:
-    frames = []
-    while not isinstance(step := speech.step(), Finished):
-        assert isinstance(step, AudioFrame)
-        frames.append(step)
-    return frames
-
-
 def sound(frames: list[AudioFrame]) -> np.ndarray:
-    return np.concatenate([frame.pcm for frame in frames])
+    return Utterance(tuple(frames)).pcm
 
 
-def onsets(frames: list[AudioFrame]) -> list[Onset]:
-    return [onset for frame in frames for onset in frame.onsets]
+def onsets(frames: list[AudioFrame]) -> tuple[Onset, ...]:
+    return Utterance(tuple(frames)).onsets
 
 
 @pytest.mark.parametrize("rate", [8.0, 10.0, 13.0])
@@ -82,7 +73,7 @@ def test_above_the_models_rates_speech_is_shorter_at_the_same_pitch(rate):
     speech = opened(40)
     speech.rate = rate
     assert speech.rate == rate
-    frames = rest(speech)
+    frames = drain(speech)
     pcm = sound(frames)
     assert len(pcm) / SAMPLE_RATE == pytest.approx(40 / rate, rel=0.02)
     spectrum = np.abs(np.fft.rfft(pcm * np.hanning(len(pcm))))
@@ -104,7 +95,7 @@ def test_a_voice_with_a_low_limit_follows_every_rate_above_it(rate, monkeypatch)
     speech = opened(20)
     speech.rate = rate
     assert speech.rate == rate
-    assert len(sound(rest(speech))) / SAMPLE_RATE == pytest.approx(20 / rate, rel=0.03)
+    assert len(sound(drain(speech))) / SAMPLE_RATE == pytest.approx(20 / rate, rel=0.03)
 
 
 def test_no_speech_is_faster_than_it_can_be_understood_of():
@@ -116,11 +107,9 @@ def test_no_speech_is_faster_than_it_can_be_understood_of():
 @pytest.mark.parametrize("rate", [None, 3.0, 7.0])
 def test_within_the_models_rates_nothing_changes(rate):
     plain, speech = EvenSession(), opened(12)
-    for _ in range(12):
-        plain.push_word("go")
-    plain.end_input()
+    push(plain, ["go"] * 12)
     plain.rate = speech.rate = rate
-    for mine in rest(speech):
+    for mine in drain(speech):
         own = plain.step()
         assert isinstance(own, AudioFrame)
         assert np.array_equal(mine.pcm, own.pcm)
@@ -138,7 +127,7 @@ def test_speech_that_was_made_shorter_is_taken_back_too(later, again):
     for sample in (frames[20].sample, frames[12].sample - 30)[: 1 + again]:
         end = speech.rewind(sample)
         assert 0 <= end - sample < FRAME
-    slow = rest(speech)
+    slow = drain(speech)
     before = [frame for frame in frames if frame.sample < end]
     assert slow[0].sample == end == before[-1].sample + len(before[-1].pcm)
     heard = onsets([*before, *slow])
@@ -152,20 +141,20 @@ def test_speech_that_was_made_shorter_is_taken_back_too(later, again):
 def test_a_rewind_within_plain_speech_is_the_sessions_own_and_positions_stay_right():
     speech = opened(30)
     speech.rate = 5.0
-    frames = [speech.step() for _ in range(10)]
+    for _ in range(10):
+        speech.step()
     assert speech.rewind(2_000) == 3_200
     speech.rate = 13.0
     fast = [speech.step() for _ in range(10)]
     assert fast[0].sample == 3_200
     assert fast[0].onsets[0] == Onset(2, 3_200)
     speech.rate = 4.0
-    slow = rest(speech)
+    slow = drain(speech)
     words = [onset.word for onset in onsets([*fast, *slow])]
     assert words == list(range(2, 30))
     assert slow[0].sample == fast[-1].sample + len(fast[-1].pcm)
     gaps = np.diff([onset.sample for onset in onsets(slow)][2:])
     assert np.all(np.abs(gaps - SAMPLE_RATE / 4) < 3)
-    assert isinstance(frames[0], AudioFrame)
 
 
 def test_after_fast_speech_plain_speech_can_be_taken_back():
@@ -184,12 +173,9 @@ def test_a_rewind_into_speech_that_was_not_returned_yet_leaves_no_gap():
     """As in a long word, behind whose end alone another rate can begin."""
     session = EvenSession()
     speech = Hurried(session, SAMPLE_RATE)
-    for _ in range(4):
-        speech.push_word("go")
+    push(speech, ["go"] * 4, ended=False)
     frames = [speech.step() for _ in range(5)]
     session.rewind = lambda sample: 6_000  # type: ignore[method-assign]
     assert speech.rewind(3_000) == 6_000
     following = speech.step()
-    assert isinstance(frames[-1], AudioFrame)
-    assert isinstance(following, AudioFrame)
     assert following.sample == frames[-1].sample + len(frames[-1].pcm)

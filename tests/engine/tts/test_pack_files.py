@@ -32,7 +32,7 @@ from engine.tts.voxtream.voxtream1.session import Voxtream1Generation, Voxtream1
 from tests.engine.tts.llmvox.small_model import SHAPE, write_pack
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
-from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
+from tests.engine.tts.voxtream.files.small_pack import VOICE as STARTER
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SMALL
 
 VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
@@ -43,16 +43,15 @@ SYSTEMS: dict[str, Any] = {
         "mine", SPEAKSTREAM, SpeakStreamGeneration(), Levels(-6.0, 2.0)
     ),
     "starter": VoxtreamPackConfig(
-        "mine", STARTER.voice, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
+        "mine", STARTER, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
     ),
     "voxtream": Voxtream1PackConfig("mine", VOXTREAM, Voxtream1Generation(), "0" * 64),
 }
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
-ALL = [*SYSTEMS]
 WRONG = tomllib.loads(Path(__file__).with_name("packs.toml").read_text("utf-8"))["wrong"]
 
 
-@pytest.mark.parametrize("system", ALL)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_a_configuration_is_read_as_it_was_written(system, tmp_path):
     file = tmp_path / "config.json"
     file.write_text(config_json(SYSTEMS[system]), encoding="utf-8")
@@ -72,17 +71,6 @@ def test_what_cannot_be_built_is_refused_by_name(system, section, key, value, tm
     file.write_text(json.dumps(whole).replace("Infinity", "1e999"), encoding="utf-8")
     named = f".*({NAMED.get(key, key)})" if system == "starter" else ""
     with pytest.raises(ModelError, match=rf"config\.json{named}"):
-        read_config(file, type(SYSTEMS[system]))
-
-
-@pytest.mark.parametrize("system", ALL)
-@pytest.mark.parametrize(
-    "damage", ["", "[]", '{"name": "x"}', '{"a":' * 100_000, '{"name": NaN}'], ids=range(5)
-)
-def test_a_damaged_configuration_is_refused(system, damage, tmp_path):
-    file = tmp_path / "config.json"
-    file.write_text(damage)
-    with pytest.raises(ModelError, match=r"config\.json"):
         read_config(file, type(SYSTEMS[system]))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, RateRange, Starved
 from engine.tts.rate import SyllableMeter
 from engine.tts.session import Session
@@ -124,33 +123,6 @@ def test_the_end_fades_and_words_without_a_sound_begin_in_it():
     assert len(last.pcm) == 640
     assert last.pcm[0] > 0.2
     assert last.pcm[-80:].max() == 0.0
-
-
-def test_an_utterance_without_a_sound_is_silence():
-    session = Tones()
-    push(session, ["-"])
-    (frame,) = drain(session)
-    assert len(frame.onsets) == 1
-    assert not frame.pcm.any()
-
-
-def test_a_rate_is_clamped_and_must_be_a_number():
-    session = Tones()
-    session.rate = 9.0
-    assert session.rate == 5.0
-    for rate in (np.nan, np.inf):
-        with pytest.raises(InvalidInput, match="cannot be spoken"):
-            session.rate = rate
-
-
-def test_a_closed_session_is_finished_and_takes_no_word():
-    session = Tones()
-    push(session, ["one"], ended=False)
-    assert isinstance(session.step(), AudioFrame)
-    session.close()
-    assert session.step() == Finished()
-    with pytest.raises(InvalidInput, match="end of an utterance"):
-        session.push_word("two")
 
 
 def test_it_counts_syllables_over_its_window():

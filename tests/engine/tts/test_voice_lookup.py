@@ -25,6 +25,11 @@ from tests.help.process.fresh_python import prints
 GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
 
 
+@pytest.fixture(autouse=True)
+def _data(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+
+
 class CloningTts(FakeTts):
     def __init__(self, name: str = "fake", edition: str = "", recipe_version: str = "1") -> None:
         super().__init__()
@@ -49,8 +54,8 @@ def recording(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("wanted", ["", "tONE"])
-def test_a_name_is_found_in_any_case_and_none_is_the_default(wanted, tmp_path):
-    assert choose(FakeTts(), wanted, kept_in=tmp_path).name == "Tone"
+def test_a_name_is_found_in_any_case_and_none_is_the_default(wanted):
+    assert choose(FakeTts(), wanted).name == "Tone"
 
 
 class PolyglotTts(FakeTts):
@@ -76,58 +81,58 @@ class PolyglotTts(FakeTts):
     ],
 )
 def test_a_language_is_spoken_by_the_chosen_the_preferred_or_its_first_voice(
-    chosen, language, preferred, speaks, tmp_path
+    chosen, language, preferred, speaks
 ):
     model = PolyglotTts()
-    voices.save(GRANDMA, tmp_path)
-    voice = choose(model, chosen, kept_in=tmp_path)
-    found = voice_for(model, voice, language, preferred, kept_in=tmp_path)
+    voices.save(GRANDMA, voices.folder())
+    voice = choose(model, chosen)
+    found = voice_for(model, voice, language, preferred)
     assert (found and found.name) == speaks
 
 
-def test_every_voice_that_can_be_chosen_has_a_language(tmp_path):
-    voices.save(GRANDMA, tmp_path)
-    voices.save(replace(GRANDMA, name="Abuela", metadata={"language": "es"}), tmp_path)
-    found = languages_of(PolyglotTts(), kept_in=tmp_path)
+def test_every_voice_that_can_be_chosen_has_a_language():
+    voices.save(GRANDMA, voices.folder())
+    voices.save(replace(GRANDMA, name="Abuela", metadata={"language": "es"}), voices.folder())
+    found = languages_of(PolyglotTts())
     expected = {"Tone": "en", "Dora": "es", "Noel": "es", "Chiara": "it", "Grandma": "en"}
     assert found == expected | {"Abuela": "es"}
-    assert found.keys() == set(voice_names(PolyglotTts(), kept_in=tmp_path))
+    assert found.keys() == set(voice_names(PolyglotTts()))
 
 
 def test_a_kept_voice_is_found_by_its_name_and_by_its_file(tmp_path):
-    voices.save(GRANDMA, tmp_path)
-    stranger = voices.save(Voice("Stranger", "another"), tmp_path).path
+    voices.save(GRANDMA, voices.folder())
+    stranger = voices.save(Voice("Stranger", "another"), voices.folder()).path
     elsewhere = voices.save(GRANDMA, tmp_path / "elsewhere").path
     for wanted in ("grandma", str(elsewhere)):
-        assert choose(FakeTts(), wanted, kept_in=tmp_path) == GRANDMA
-    assert voice_names(FakeTts(), kept_in=tmp_path) == ("Tone", "Grandma")
+        assert choose(FakeTts(), wanted) == GRANDMA
+    assert voice_names(FakeTts()) == ("Tone", "Grandma")
     with pytest.raises(InvalidInput, match="another"):
-        choose(FakeTts(), str(stranger), kept_in=tmp_path)
+        choose(FakeTts(), str(stranger))
 
 
 def test_what_becomes_no_voice_says_why(tmp_path):
     with pytest.raises(ModelError, match="Kokoro can"):
-        choose(FakeTts(), str(recording(tmp_path)), kept_in=tmp_path)
+        choose(FakeTts(), str(recording(tmp_path)))
     with pytest.raises(UnreadableClip):
-        choose(CloningTts(), str(tmp_path / "gone.wav"), kept_in=tmp_path)
+        choose(CloningTts(), str(tmp_path / "gone.wav"))
     with pytest.raises(InvalidInput) as failure:
-        choose(FakeTts(), "Nobody", kept_in=tmp_path)
+        choose(FakeTts(), "Nobody")
     assert "Tone" in failure.value.hint
 
 
 @pytest.mark.parametrize("name", ["Dr. Smith", "J. R.", "Version 2.0", "St.Mary"])
-def test_a_full_stop_in_a_name_makes_no_file_of_it(name, tmp_path):
+def test_a_full_stop_in_a_name_makes_no_file_of_it(name):
     with pytest.raises(InvalidInput, match="no voice called"):
-        choose(FakeTts(), name, kept_in=tmp_path)
+        choose(FakeTts(), name)
 
 
 def test_a_recording_becomes_a_kept_voice(tmp_path):
     """Encoded at its own rate."""
-    made = adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    made = adopt(CloningTts(), recording(tmp_path), "Grandpa")
     assert (made.metadata["sample_rate"], len(made.tensors["pcm"])) == ("44100", 4410)
-    assert adopt(CloningTts(), recording(tmp_path), "", kept_in=tmp_path).name == "me"  # the file's
-    assert voice_names(CloningTts(), kept_in=tmp_path) == ("Tone", "Grandpa", "me")
-    found = choose(CloningTts(), made.name, kept_in=tmp_path)
+    assert adopt(CloningTts(), recording(tmp_path), "").name == "me"  # the file's
+    assert voice_names(CloningTts()) == ("Tone", "Grandpa", "me")
+    found = choose(CloningTts(), made.name)
     assert found.name == "Grandpa"
     assert np.array_equal(found.tensors["pcm"], made.tensors["pcm"])
 
@@ -135,36 +140,35 @@ def test_a_recording_becomes_a_kept_voice(tmp_path):
 def test_a_recording_that_the_model_cannot_use_is_kept_for_the_one_that_can(tmp_path):
     file = tmp_path / "me.wav"
     soundfile.write(file, speech(2.0).pcm, speech(2.0).sample_rate)
-    folder = tmp_path / "voices"
-    adopt(FakeTts(), file, "Grandpa", kept_in=folder)
-    assert voice_names(FakeTts(), kept_in=folder) == ("Tone",)
+    adopt(FakeTts(), file, "Grandpa")
+    assert voice_names(FakeTts()) == ("Tone",)
     with pytest.raises(InvalidInput, match="Kokoro's, which does not speak now"):
-        choose(FakeTts(), "Grandpa", kept_in=folder)
+        choose(FakeTts(), "Grandpa")
     with pytest.raises(InvalidInput, match="called heart already"):
-        adopt(FakeTts(), file, "heart", kept_in=folder)
+        adopt(FakeTts(), file, "heart")
 
     kokoro = CloningTts("kokoro")
-    assert voice_names(kokoro, kept_in=folder) == ("Tone", "Grandpa")
-    made = choose(kokoro, "grandpa", kept_in=folder)
+    assert voice_names(kokoro) == ("Tone", "Grandpa")
+    made = choose(kokoro, "grandpa")
     assert len(made.tensors["pcm"]) == len(speech(2.0).pcm)
-    (kept,) = voices.saved_voices(folder)
+    (kept,) = voices.saved_voices()
     assert (kept.recipe_version, kept.has_clip) == ("1", True)
 
 
 def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path):
     with pytest.raises(InvalidInput, match="called TONE already"):
-        adopt(CloningTts(), recording(tmp_path), "TONE", kept_in=tmp_path)
-    assert voices.saved_voices(tmp_path) == ()
+        adopt(CloningTts(), recording(tmp_path), "TONE")
+    assert voices.saved_voices() == ()
 
 
 def test_a_voice_made_otherwise_is_made_again(tmp_path, monkeypatch):
-    adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    adopt(CloningTts(), recording(tmp_path), "Grandpa")
     newer = CloningTts(recipe_version="2")
     with monkeypatch.context() as patch:  # it stays as it was where it cannot be made again
         patch.setattr(voices, "load_clip", refuse)
-        assert choose(newer, "grandpa", kept_in=tmp_path).metadata["making"] == "1"
-    assert choose(newer, "grandpa", kept_in=tmp_path).metadata["making"] == "2"
-    (kept,) = voices.saved_voices(tmp_path)
+        assert choose(newer, "grandpa").metadata["making"] == "1"
+    assert choose(newer, "grandpa").metadata["making"] == "2"
+    (kept,) = voices.saved_voices()
     assert voices.load(kept.path).metadata["making"] == "2"
     assert kept.has_clip
 
@@ -176,32 +180,26 @@ def refuse(path: Path) -> None:
 @pytest.mark.parametrize("other", [("other", ""), ("fake", "2")])
 def test_another_model_s_voice_is_made_again_and_kept(other, tmp_path):
     first, second = CloningTts(), CloningTts(*other)
-    made = adopt(first, recording(tmp_path), "Grandpa", kept_in=tmp_path)
-    assert voice_names(second, kept_in=tmp_path) == ("Tone", "Grandpa")
-    again = choose(second, "grandpa", kept_in=tmp_path)
+    made = adopt(first, recording(tmp_path), "Grandpa")
+    assert voice_names(second) == ("Tone", "Grandpa")
+    again = choose(second, "grandpa")
     assert (again.name, again.model) == ("Grandpa", second.info.voice_model)
     assert np.abs(again.tensors["pcm"] - made.tensors["pcm"]).max() < 1e-4
-    models = {saved.model for saved in voices.saved_voices(tmp_path)}
+    models = {saved.model for saved in voices.saved_voices()}
     assert models == {first.info.voice_model, second.info.voice_model}
-    assert choose(first, "Grandpa", kept_in=tmp_path).model == "fake"  # the first is still there
+    assert choose(first, "Grandpa").model == "fake"  # the first is still there
 
 
-def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path):
-    voices.save(GRANDMA, tmp_path)
+def test_a_voice_whose_recording_was_not_kept_must_be_added_again():
+    voices.save(GRANDMA, voices.folder())
     other = CloningTts("other")
-    assert voice_names(other, kept_in=tmp_path) == ("Tone",)
+    assert voice_names(other) == ("Tone",)
     with pytest.raises(InvalidInput, match="made for 'fake', not for 'other'") as failure:
-        choose(other, "Grandma", kept_in=tmp_path)
+        choose(other, "Grandma")
     assert "Add it again from its recording" in failure.value.hint
 
 
 # ----------------------------------------------------------------------------------- the catalogue
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    return tmp_path
 
 
 @pytest.mark.parametrize("engine", ["espeak", "starter"])

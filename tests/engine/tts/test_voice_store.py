@@ -47,9 +47,6 @@ def names(store: VoiceStore) -> list[str]:
     return [entry.name for entry in store.entries()]
 
 
-OWN = ["Anton", "Clara"]
-
-
 def test_a_row_says_what_a_voice_is_made_of(store):
     store.set_pace("grandma", 3.5)
     store.spoke("Grandma", "2026-11-22")
@@ -85,7 +82,7 @@ def test_a_voice_of_two_models_is_renamed_whole(store, tmp_path):
 def test_a_name_that_is_taken_or_none_is_refused(store, new):
     with pytest.raises(InvalidInput):
         store.rename("Grandma", new)
-    assert names(store) == [*OWN, "Grandma"]
+    assert names(store) == [*ROSTER.own, "Grandma"]
 
 
 def test_a_full_disk_leaves_the_voice_as_it_was(store, tmp_path, monkeypatch):
@@ -110,7 +107,8 @@ def test_what_is_removed_comes_back_as_it_was(store, tmp_path):
     before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
     assert store.remove("grandma") == "Grandma"
     after_a_kill = VoiceStore(ROSTER, tmp_path)
-    assert (names(store), store.removed(), after_a_kill.removed()) == (OWN, *[("Grandma",)] * 2)
+    assert names(store) == [*ROSTER.own]
+    assert store.removed() == after_a_kill.removed() == ("Grandma",)
     voices.save(GRANDMA, tmp_path)
     with pytest.raises(InvalidInput, match="already"):  # the name was taken meanwhile
         store.restore("Grandma")
@@ -177,7 +175,7 @@ def test_a_name_is_the_same_however_its_accent_is_composed(tmp_path):
     store.set_pace(apart, 5.0)
     assert store.pace(composed) == 5.0
     voices.save(replace(GRANDMA, name=apart, model="another"), tmp_path)
-    assert len(names(store)) == len(OWN) + 1
+    assert len(names(store)) == len(ROSTER.own) + 1
 
 
 def test_a_voice_travels_with_its_recording_and_pace(store, tmp_path):
@@ -401,9 +399,9 @@ KOKORO = VoiceCatalogue(
 CLIP = Clip(np.zeros(16_000, np.float32), 16_000)
 
 
-def keep_kokoro_voice(folder, making):
+def keep_kokoro_voice(folder):
     tensors = {"style": np.ones(256, np.float32)}
-    about = {"making": making, voices.RECORDING: CLIP.digest, "nearest": "Heart"}
+    about = {"making": "resembling", voices.RECORDING: CLIP.digest, "nearest": "Heart"}
     return voices.save(Voice("Anna", "kokoro", tensors, about), folder, CLIP)
 
 
@@ -416,7 +414,7 @@ def learn_kokoro_voice(folder, voice):
 def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
     store = VoiceStore(KOKORO, tmp_path)
     store.note_learning("Anna", "Good morning.")  # before the voice is made
-    file = keep_kokoro_voice(tmp_path, "resembling")
+    file = keep_kokoro_voice(tmp_path)
     heart, anna = store.entries()
     assert (heart.sex, heart.accent, heart.words) == ("female", "american", None)
     assert (anna.can_learn, anna.words, anna.fit, anna.nearest) == (
@@ -431,7 +429,7 @@ def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
 
 def test_what_was_learnt_and_is_to_be_learnt_follows_a_new_name(tmp_path):
     store = VoiceStore(KOKORO, tmp_path)
-    keep_kokoro_voice(tmp_path, "resembling")
+    keep_kokoro_voice(tmp_path)
     store.note_learning("Anna", "Good morning.")
     recording = store.entries()[1].recording
     store.rename("Anna", "Bert")
@@ -450,24 +448,20 @@ def test_what_was_learnt_and_is_to_be_learnt_follows_a_new_name(tmp_path):
 
 def test_what_was_learnt_is_deleted_with_the_voice(tmp_path):
     store = VoiceStore(KOKORO, tmp_path)
-    waits = learn_kokoro_voice(tmp_path, keep_kokoro_voice(tmp_path, "resembling"))
+    waits = learn_kokoro_voice(tmp_path, keep_kokoro_voice(tmp_path))
     store.remove("Anna")
     assert waits.path.exists()  # it can be brought back
     store.discard("Anna")
     assert not waits.path.exists()
 
 
-def test_a_voice_is_learnt_by_kokoro_only(tmp_path):
-    keep_kokoro_voice(tmp_path, "resembling")
-    store = VoiceStore(replace(KOKORO, voice_model="neural"), tmp_path)
-    store.note_learning("Anna", "")
-    assert (store.entries()[1].can_learn, store.entries()[1].words) == (False, None)
-
-
-def test_a_voice_that_is_given_up_is_not_to_be_learnt(tmp_path):
-    keep_kokoro_voice(tmp_path, "resembling")
-    store = VoiceStore(KOKORO, tmp_path)
+def test_a_voice_that_is_given_up_or_not_kokoro_s_is_not_to_be_learnt(tmp_path):
+    keep_kokoro_voice(tmp_path)
+    store, other = (
+        VoiceStore(replace(KOKORO, voice_model=name), tmp_path) for name in ("kokoro", "neural")
+    )
     store.note_learning("Anna", "")
     assert store.entries()[1].words == ""
+    assert (other.entries()[1].can_learn, other.entries()[1].words) == (False, None)
     store.note_learning("Anna", None)
     assert store.entries()[1].words is None

@@ -22,12 +22,11 @@ from engine.nn.transformer import (
     Linear,
     Mlp,
     RmsNorm,
-    RotaryTable,
     Transformer,
     TransformerConfig,
 )
 from engine.settings.rules import Range
-from engine.tts.llmvox.model import NOTHING, WORD, Prediction
+from engine.tts.llmvox.model import NOTHING, WORD
 from engine.tts.llmvox.session import Sentence
 
 UNITS: Final = NOTHING + 1  # bytes, and three marks
@@ -54,11 +53,12 @@ class Gpt(Transformer):
     contains the positions, so all angles are 0.
     """
 
+    TURNS = False
+
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
         self.layers = nn.ModuleList(GptBlock(config) for _ in range(config.layers))
         self.norm = CentredNorm(config.width)
-        self.rotary = RotaryTable(config.head_width, turns=False)
 
 
 class GptBlock(Block):
@@ -133,20 +133,22 @@ class PublishedSentence(Sentence):
         super().__init__(cache, shape.tokens, shape.positions - 1)
         self._model = model
         self._due: deque[float] = deque()  # estimated first tokens of words
+        self._begins = False  # a word begins with the next token
 
-    def predict(self, unit: int, before: int) -> Prediction:
-        """Return the predictions. The network has no output for onsets of words; they are estimated
-        from the number of bytes read.
+    def predict(self, unit: int, before: int) -> Tensor:
+        """Return the logits. The network has no output for onsets of words; they are estimated from
+        the number of bytes read.
         """
         model, place = self._model, self.length
         heard = torch.tensor([unit, before, place], device=model.position.weight.device)
         hidden = model.stack.append(model.enter(*heard.view(3, 1, 1)), self._cache)
-        begins = bool(self._due) and place >= self._due[0]
-        if begins:
+        self._begins = bool(self._due) and place >= self._due[0]
+        if self._begins:
             self._due.popleft()
         if unit == WORD:
             self._due.append((place + 1) * TOKENS_PER_UNIT)
-        return Prediction(model.leave(hidden)[0, -1], torch.tensor(1.0 if begins else -1.0))
+        logits: Tensor = model.leave(hidden)[0, -1]
+        return logits
 
-    def say(self, token: int, predicted: Prediction) -> int:
-        return int(self.length == 1 or float(predicted.onset) > 0)
+    def say(self, token: int) -> int:
+        return int(self.length == 1 or self._begins)

@@ -64,11 +64,11 @@ def published_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
         shapes[f"{prefix}.norm.scale"] = (stack.width,)
         for layer in range(stack.layers):
             start = f"{prefix}.layers.{layer}."
-            shapes |= {start + key: shape for key, (_, shape) in _block_keys(stack).items()}
+            shapes |= {start + key: shape for key, (_, shape) in block_keys(stack).items()}
     return shapes
 
 
-def _block_keys(config: TransformerConfig) -> dict[str, tuple[str, tuple[int, ...]]]:
+def block_keys(config: TransformerConfig) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Return the published keys of a block: the weight that they are a part of, and their shapes.
     Parts of one weight are concatenated along their outputs.
     """
@@ -170,7 +170,7 @@ class _Filler:
             with torch.device("meta"):
                 block = Block(config)
             weights: dict[str, list[Tensor]] = {}
-            for key, (ours, _) in _block_keys(config).items():
+            for key, (ours, _) in block_keys(config).items():
                 part = self._take(f"{PREFIXES[name]}.layers.{number}.{key}")
                 weights.setdefault(ours, []).append(part)
             whole = {ours: self._parameter(torch.cat(parts)) for ours, parts in weights.items()}

@@ -31,17 +31,11 @@ from engine.settings_file import data_folder
 from engine.text.phonemes import Espeak
 from engine.translatable import Progress, Translatable
 from engine.tts.base import AudioFrame, TtsModel
-from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
-from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
-from engine.tts.pack_files import named_voices, read_config
-from engine.tts.packs import CODEC_FILE as CODEC_FILE  # names of a pack's files
-from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
-from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
-from engine.tts.packs import VOICES_FOLDER as VOICES_FOLDER
-from engine.tts.packs import edition_of
+from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices, read_config
+from engine.tts.packs import CODEC_FILE, CONFIG_FILE, SPEAKER_FILE, edition_of
 from engine.tts.papers.synthesiser import speech_device
 from engine.tts.phones import read_table
-from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
+from engine.tts.speaker.redimnet import ReDimNet
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
@@ -51,12 +45,7 @@ from engine.tts.voxtream.config import (
     VoxtreamGeneration,
     check_shape,
 )
-from engine.tts.voxtream.files.checkpoint import (
-    PublishedFile,
-    Target,
-    load_weights,
-    precision_on,
-)
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights, precision_on
 from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2, own_folder, pack_folder
 from engine.tts.voxtream.files.pick import find_pick
 from engine.tts.voxtream.files.published import WEIGHTS, espeak_of, read_published
@@ -110,7 +99,7 @@ def load_pack(folder: Path, precision: Precision, target: Target) -> VoxtreamSyn
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
     parts = VoxtreamParts(config.generation, model, codec, table, Espeak(), config.rates)
-    pack_voices = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
+    pack_voices = named_voices(folder, f"{config.name} {edition}")
     return_freed_memory()
     return VoxtreamSynthesiser(parts, speaker, pack_voices, config.name, edition=edition)
 
@@ -207,7 +196,7 @@ def load_speaker_encoder(file: Path) -> ReDimNet:
     in it. ModelError names file, key, and expected and actual value.
     """
     content = read_pickle(file, Translatable("The speaker encoder"), REFETCH)
-    model = ReDimNet(SpeakerConfig())
+    model = ReDimNet()
     try:
         tensors = {
             key: each

@@ -44,22 +44,16 @@ class PackedAcoustics(nn.Module):
         self.config = config
         graph = _DepthGraph(config, len(heads) + 1)
         graph.fill(blocks, norm_scale)
-        stored = (f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values"))
-        self.stack = graph.compile(["y", *stored], threads=threads)
+        self.stack = graph.compile(graph.outputs(), threads=threads)
         # The head of a codebook finds its most likely code, with guidance from both rows.
         self.heads = [_head(head, guidance) for head in heads]
-
-    def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
-        """Return the buffers of an utterance. `embeddings`: of the codes of all codebooks [K *
-        vocabulary, D].
-        """
-        return AcousticSteps(self, embeddings, vocabulary)
 
 
 class AcousticSteps:
     """Computes the acoustic codes of an utterance's frames, one frame after the other."""
 
     def __init__(self, acoustics: PackedAcoustics, embeddings: Tensor, vocabulary: int) -> None:
+        """`embeddings`: of the codes of all codebooks [K * vocabulary, D]."""
         config, last = acoustics.config, len(acoustics.heads) + OPENING
         self._embeddings, self._vocabulary = embeddings, vocabulary
         self._found = torch.zeros(len(acoustics.heads), 1, 1, dtype=torch.int64)
@@ -125,6 +119,9 @@ class _DepthGraph(LlamaGraph):
             rotary_interleaved=1,
         )
         return self.product(mark + "mixed", mark + "out", output)
+
+    def outputs(self) -> list[str]:
+        return ["y", *self.of_layers("keys", "values")]
 
     def last_norm(self, scale: Tensor) -> None:
         last = self.constant("last", torch.tensor(-1).numpy())

@@ -127,7 +127,7 @@ class VoxtreamModel(nn.Module):
         """Return buffers that acoustic_codes() needs, for one utterance."""
         if isinstance(self.depth, PackedAcoustics):
             embeddings, vocabulary = self.audio_embeddings.weight, self.config.audio_vocabulary
-            return self.depth.open(embeddings, vocabulary)
+            return AcousticSteps(self.depth, embeddings, vocabulary)
         growth = self.codebooks
         cache = KvCache(self.config.depth, batch, self.device, self.dtype, growth=growth)
         cache.reserve(self.codebooks)

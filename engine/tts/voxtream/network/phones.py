@@ -10,7 +10,7 @@ Block layer by layer, and no input is written to. Letters as in transformer.py; 
 rows after S_l final ones.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,12 +19,11 @@ import torch
 from torch import Tensor, from_numpy
 
 from engine.nn.packed.product_graph import Array
-from engine.nn.packed.stack_graph import HIDDEN_SCORE, LlamaGraph
+from engine.nn.packed.stack_graph import HIDDEN_SCORE, LlamaGraph, PackedStack
 from engine.nn.transformer import (
     Block,
     RotaryTable,
     Rotation,
-    Stack,
     Stored,
     Transformer,
     TransformerConfig,
@@ -89,49 +88,6 @@ def _plain_tail(stack: Transformer, new: Tensor, layers: Sequence[OpenLayer], sk
     return stack.norm(new), outputs
 
 
-class PackedTail(Stack):
-    """The same with packed weights, all layers as one graph."""
-
-    def __init__(
-        self,
-        config: TransformerConfig,
-        blocks: Iterable[Block],
-        norm_scale: Tensor,
-        *,
-        threads: int,
-    ) -> None:
-        super().__init__(config)
-        graph, layers = _TailGraph(config), range(config.layers)
-        graph.fill(blocks, norm_scale)
-        made = [f"{kind}{layer}" for layer in layers for kind in ("open", "keys", "values")]
-        self._session = graph.compile(["y", *made], threads=threads)
-
-    def run(self, new: Tensor, layers: Sequence[OpenLayer], skipped: int) -> Tail:
-        """As _plain_tail(), for CPU tensors."""
-        last = len(layers) - 1
-        feeds = {"new": new.contiguous().numpy(), "angles": np.zeros(1, dtype=np.int64)}
-        feeds["skipped"] = np.array([skipped], dtype=np.int64)
-        for number, layer in enumerate(layers):
-            feeds |= self._feeds(number, layer, skipped if number == last else 0)
-        hidden, *tensors = map(from_numpy, self._session.run(None, feeds))
-        kinds = (tensors[start::3] for start in range(3))
-        return hidden, [MadeLayer(*each) for each in zip(*kinds, strict=True)]
-
-    def _feeds(self, number: int, layer: OpenLayer, skipped: int) -> dict[str, Array]:
-        visible = layer.mask[skipped:].numpy()
-        bias = np.where(visible, np.float32(0), np.float32(HIDDEN_SCORE))
-        rows, final = layer.mask.shape[0], layer.cache.keys.shape[2]
-        return {
-            f"inputs{number}": layer.cache.inputs.contiguous().numpy(),
-            f"past_keys{number}": layer.cache.keys.contiguous().numpy(),
-            f"past_values{number}": layer.cache.values.contiguous().numpy(),
-            f"cos{number}": layer.rotation.cos.contiguous().numpy(),
-            f"sin{number}": layer.rotation.sin.contiguous().numpy(),
-            f"widths{number}": np.array([final, rows], dtype=np.int64),
-            f"bias{number}": np.tile(bias, (self.config.group, 1)),
-        }
-
-
 class _TailGraph(LlamaGraph):
     """Every layer has its own rows, angles and bias; the last one computes only the needed rows."""
 
@@ -166,6 +122,40 @@ class _TailGraph(LlamaGraph):
         queries = f"{name}.asked"
         self.add("Slice", [name, "skipped", "end", f"axis{axis}"], [queries])
         return queries
+
+    def outputs(self) -> list[str]:
+        return ["y", *self.of_layers("open", "keys", "values")]
+
+
+class PackedTail(PackedStack):
+    """The same as _plain_tail() with packed weights."""
+
+    GRAPH = _TailGraph
+
+    def run(self, new: Tensor, layers: Sequence[OpenLayer], skipped: int) -> Tail:
+        """As _plain_tail(), for CPU tensors."""
+        last = len(layers) - 1
+        feeds = {"new": new.contiguous().numpy(), "angles": np.zeros(1, dtype=np.int64)}
+        feeds["skipped"] = np.array([skipped], dtype=np.int64)
+        for number, layer in enumerate(layers):
+            feeds |= self._feeds(number, layer, skipped if number == last else 0)
+        hidden, *tensors = map(from_numpy, self._session.run(None, feeds))
+        kinds = (tensors[start::3] for start in range(3))
+        return hidden, [MadeLayer(*each) for each in zip(*kinds, strict=True)]
+
+    def _feeds(self, number: int, layer: OpenLayer, skipped: int) -> dict[str, Array]:
+        visible = layer.mask[skipped:].numpy()
+        bias = np.where(visible, np.float32(0), np.float32(HIDDEN_SCORE))
+        rows, final = layer.mask.shape[0], layer.cache.keys.shape[2]
+        return {
+            f"inputs{number}": layer.cache.inputs.contiguous().numpy(),
+            f"past_keys{number}": layer.cache.keys.contiguous().numpy(),
+            f"past_values{number}": layer.cache.values.contiguous().numpy(),
+            f"cos{number}": layer.rotation.cos.contiguous().numpy(),
+            f"sin{number}": layer.rotation.sin.contiguous().numpy(),
+            f"widths{number}": np.array([final, rows], dtype=np.int64),
+            f"bias{number}": np.tile(bias, (self.config.group, 1)),
+        }
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,7 @@ from engine.settings.rules import Range
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.tts.pack_files import check_system
 from engine.tts.phones import PhoneTable
-from engine.tts.voxtream.config import (
-    DURATION_TOKENS,
-    LEAST_ROOM,
-    NEVER,
-    ModelConfig,
-    check_shape,
-)
+from engine.tts.voxtream.config import DURATION_TOKENS, LEAST_ROOM, NEVER, ModelConfig, check_shape
 from engine.tts.voxtream.network.frames import EagerFrames, PreparedPrompt
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
 from engine.tts.voxtream.script import Span, VoxtreamScript

@@ -28,7 +28,7 @@ from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices, read_config
-from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CODEC_FILE, CONFIG_FILE
 from engine.tts.papers.synthesiser import (
     SystemSynthesiser,
     prompt_codes,
@@ -87,9 +87,8 @@ def load_pack(folder: Path, precision: Precision, place: Target) -> Voxtream1Syn
     codec = load_small(folder / CODEC_FILE, place.device)
     codec.tune()
     parts = Voxtream1Parts(config.generation, model, codec, table, Espeak())
-    named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()
-    return Voxtream1Synthesiser(parts, named, config.name)
+    return Voxtream1Synthesiser(parts, named_voices(folder, config.name), config.name)
 
 
 def frozen_hash(file: Path) -> str:

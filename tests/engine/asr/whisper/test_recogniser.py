@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.whisper import model
-from engine.asr.whisper.gates import Belief, Gates, believe, join
+from engine.asr.whisper import gates, model
+from engine.asr.whisper.gates import Belief, believe, join
 from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
@@ -45,12 +46,33 @@ class CountingModel:
         return self._transcribe(pcm, **options)
 
 
-def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser, loaded, say):
+class SayingModel(CountingModel):
+    """Says this text, in the first of these languages if it is told none; each with its share."""
+
+    supported_languages = ("en", "es")
+
+    def __init__(self, model, text: str, *shares: tuple[str, float]) -> None:
+        super().__init__(model)
+        self.told: list[dict[str, Any]] = []
+        self._said, self._shares = [Said(text=text)], shares or (("en", 1.0),)
+
+    def transcribe(self, pcm, **options):
+        super().transcribe(pcm, **options)
+        self.told.append(options)
+        language, share = self._shares[0]
+        return self._said, SimpleNamespace(
+            language=options["language"] or language,
+            language_probability=share,
+            all_language_probs=self._shares,
+        )
+
+
+def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser, say, monkeypatch):
     heard = pushed(recogniser, say("hello there")).finish()
     assert (heard.text, heard.recogniser) == (SENTENCE, "whisper")
     assert 0.9 < heard.confidence <= 1.0
-    strict = WhisperRecogniser(loaded, gates=Gates(logprob=0.0))
-    heard = pushed(strict, say("hello there")).finish()
+    monkeypatch.setattr(gates, "LOGPROB", 0.0)
+    heard = pushed(recogniser, say("hello there")).finish()
     assert (heard.text, heard.confidence) == ("", 0.0)
 
 
@@ -97,77 +119,44 @@ def test_an_utterance_longer_than_the_window_is_decoded_piece_by_piece(loaded, s
 
 
 def test_pieces_of_one_long_sentence_are_one_sentence(loaded, say):
-    class Saying(CountingModel):
-        def transcribe(self, pcm, **options):
-            super().transcribe(pcm, **options)
-            return [Said(text="You have seen it.")], SimpleNamespace(language="en")
-
-    saying = WhisperRecogniser(LoadedWhisper(Saying(loaded.model), "en", ""))
+    model = SayingModel(loaded.model, "You have seen it.")
+    saying = WhisperRecogniser(LoadedWhisper(model, "en", ""))
     without_pause = np.tile(say("set a timer for ten minutes")[6000:30000], 18)
     assert pushed(saying, without_pause).finish().text == "You have seen it you have seen it."
 
 
-@pytest.mark.parametrize(("share", "decoded"), [(0.9, ["ko"]), (0.3, ["ko", "es"])])
-def test_an_unsure_language_is_one_that_is_spoken(loaded, say, share, decoded):
-    class Guessing(CountingModel):
-        supported_languages = ("en",)
-
-        def transcribe(self, pcm, **options):
-            super().transcribe(pcm, **options)
-            language = options["language"] or "ko"
-            tried.append(language)
-            shares = [("ko", share), ("es", 0.2), ("en", 0.1)]
-            info = SimpleNamespace(
-                language=language, language_probability=share, all_language_probs=shares
-            )
-            return [Said(text="Para.")], info
-
-    tried: list[str] = []
-    guessing = WhisperRecogniser(LoadedWhisper(Guessing(loaded.model), None, ""))
+@pytest.mark.parametrize(
+    ("share", "told", "spoken"), [(0.9, [None], "ko"), (0.3, [None, "es"], "es")]
+)
+def test_an_unsure_language_is_one_that_is_spoken(loaded, say, share, told, spoken):
+    model = SayingModel(loaded.model, "Para.", ("ko", share), ("es", 0.2), ("en", 0.1))
+    guessing = WhisperRecogniser(LoadedWhisper(model, None, ""))
     heard = pushed(guessing, say("convert ten miles to kilometers")).finish()
-    assert (tried, heard.language) == (decoded, decoded[-1])
+    tried = [options["language"] for options in model.told]
+    assert (tried, heard.language) == (told, spoken)
 
 
 def test_whisper_is_told_of_the_names_in_force_and_what_sounds_like_one_is_written_as_it(
     loaded, say
 ):
-    class Mishearing(CountingModel):
-        def transcribe(self, pcm, **options):
-            super().transcribe(pcm, **options)
-            told.append(options["hotwords"])
-            return [Said(text="I met Shivon.")], SimpleNamespace(language="en")
-
-    told: list[str | None] = []
-    names: list[Name] = []
-    whisper = WhisperRecogniser(
-        LoadedWhisper(Mishearing(loaded.model), "en", ""), names=lambda: tuple(names)
-    )
+    model, names = SayingModel(loaded.model, "I met Shivon."), list[Name]()
+    whisper = WhisperRecogniser(LoadedWhisper(model, "en", ""), names=lambda: tuple(names))
     pcm = say("convert ten miles to kilometers")
     assert pushed(whisper, pcm).finish().text == "I met Shivon."
     names.append(Name("Siobhan", "shi-VAWN"))
     recognition = pushed(whisper, pcm)
     assert recognition.finish().text == "I met Siobhan."
-    assert set(told[:1]) == {None}
+    told = [options["hotwords"] for options in model.told]
+    assert told[0] is None
     assert set(told[1:]) == {"Siobhan"}
 
 
 def test_a_short_utterance_is_in_the_language_of_the_one_before(loaded, say):
-    class Detecting(CountingModel):
-        supported_languages = ("en", "es")
-
-        def transcribe(self, pcm, **options):
-            super().transcribe(pcm, **options)
-            tried.append(options["language"])
-            info = SimpleNamespace(
-                language="es", language_probability=0.9, all_language_probs=[("es", 0.9)]
-            )
-            return [Said(text="Para.")], info
-
-    tried: list[str | None] = []
-    detecting = WhisperRecogniser(LoadedWhisper(Detecting(loaded.model), None, ""))
+    model = SayingModel(loaded.model, "Para.", ("es", 0.9))
+    detecting = WhisperRecogniser(LoadedWhisper(model, None, ""))
     for said in ("stop", "convert ten miles to kilometers", "stop"):
         pushed(detecting, say(said)).finish()
-    assert tried == ["en", None, "es"]
+    assert [options["language"] for options in model.told] == ["en", None, "es"]
 
 
 def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):
@@ -294,7 +283,7 @@ class Said:
 
 
 def text_of(*segments: Said, speech_s: float = 2.0) -> str:
-    return believe(segments, speech_s=speech_s, gates=Gates()).text
+    return believe(segments, speech_s=speech_s).text
 
 
 def test_what_is_likely_is_believed_and_trimmed_and_doubtful_text_is_not():
@@ -304,7 +293,7 @@ def test_what_is_likely_is_believed_and_trimmed_and_doubtful_text_is_not():
         assert text_of(*said) == "what time is it"
     silence, guess = Said(no_speech_prob=0.9, avg_logprob=-0.7), Said(avg_logprob=-1.2)
     for doubtful in (silence, guess, Said(compression_ratio=2.6), Said(text="   ")):
-        assert believe([doubtful], speech_s=2.0, gates=Gates()) == Belief("", 0.0)
+        assert believe([doubtful], speech_s=2.0) == Belief("", 0.0)
 
 
 def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
@@ -315,7 +304,7 @@ def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
 
 def test_confidence_grows_with_the_probability_and_falls_with_silence_and_what_was_dropped():
     def confidence(*said: Said) -> float:
-        return believe(said, speech_s=5.0, gates=Gates()).confidence
+        return believe(said, speech_s=5.0).confidence
 
     assert confidence(Said(no_speech_prob=0.0)) == pytest.approx(math.exp(-0.2))
     assert confidence(Said(avg_logprob=-0.1)) > confidence(Said(avg_logprob=-0.5))

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.training.codec.speech import (
-    COLUMNS,
-    UNVOICED_WEIGHT,
-    CorpusUtterance,
-)
+from engine.training.codec.speech import COLUMNS, UNVOICED_WEIGHT, CorpusUtterance
 from engine.training.corpus.utterance import Entry
 
 pytest.importorskip("parselmouth")

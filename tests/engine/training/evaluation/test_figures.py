@@ -4,14 +4,7 @@ from itertools import accumulate
 
 import pytest
 
-from engine.training.evaluation.parts import (
-    FIGURES,
-    UNMEASURED,
-    Figure,
-    Results,
-    errors,
-    interval,
-)
+from engine.training.evaluation.parts import FIGURES, UNMEASURED, Figure, Results, errors, interval
 from engine.training.evaluation.voices import Aligner, phonemizer_library
 from engine.training.teachers import synthesisers
 from engine.training.teachers.sounds import match

@@ -13,12 +13,7 @@ from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.voices import depends_on, syllables_of
 from engine.training.voxtream.data import VoxtreamUtterance, token_spans, walk
 from engine.training.voxtream.export import COUNTS as ROW
-from engine.training.voxtream.export import (
-    invert,
-    measured_counts,
-    measured_rates,
-    tuning_texts,
-)
+from engine.training.voxtream.export import invert, measured_counts, measured_rates, tuning_texts
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.script import AlignmentCursor

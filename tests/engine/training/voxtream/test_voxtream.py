@@ -9,12 +9,7 @@ import torch
 
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord
-from engine.training.codec.decoder import (
-    PAUSED,
-    UNKNOWN_SHARE,
-    frame_phones,
-    known_phones,
-)
+from engine.training.codec.decoder import PAUSED, UNKNOWN_SHARE, frame_phones, known_phones
 from engine.training.voxtream.data import (
     GO_ON,
     VoxtreamLesson,

@@ -407,15 +407,16 @@ def planned(asked: PlanRequest, before: Plan | None = None, done: int = 0) -> Pl
     return make_plan(small_parts(), speaker, asked, before, done)
 
 
-def of_graph(file: Path, output: str, style: np.ndarray, plan: Plan) -> np.ndarray:
-    """Samples that a graph as it is makes of a plan, at an output of this name."""
-    part = Published(file).part(("style", FEATURES, PITCH, ENERGY), (output,))
+def of_graph(file: Path, style: np.ndarray, said: Any, *names: str) -> list[np.ndarray]:
+    """Values [N] of these tensors of a graph as it is for what is said: a plan's curves, or others
+    like them.
+    """
+    part = Published(file).part(("style", FEATURES, PITCH, ENERGY), names)
     session = onnxruntime.InferenceSession(
         part.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    given = {FEATURES: plan.features.T[None], PITCH: plan.pitch[None], ENERGY: plan.energy[None]}
-    audio: np.ndarray = session.run(None, {"style": style, **given})[0].reshape(-1)
-    return audio
+    given = {FEATURES: said.features.T[None], PITCH: said.pitch[None], ENERGY: said.energy[None]}
+    return [each.reshape(-1) for each in session.run(list(names), {"style": style, **given})]
 
 
 def frames_apart(one: np.ndarray, other: np.ndarray, frame: int) -> np.ndarray:

@@ -18,13 +18,7 @@ from engine.tts.base import AudioFrame, TtsModel, Voice
 from engine.tts.kokoro.parts import FRAME, load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
 from engine.tts.kokoro.statistics import sentences_in, statistics
-from engine.tts.kokoro.voices import (
-    accent_of,
-    model_file,
-    read_voices,
-    style_of,
-    voices_folder,
-)
+from engine.tts.kokoro.voices import accent_of, model_file, read_voices, style_of, voices_folder
 from engine.tts.kokoro.windows import render
 from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws
@@ -210,7 +204,7 @@ def test_it_sounds_like_the_published_graph(data, tmp_path):
     plan = make_plan(parts, speaker, plan_request(phoned("It is windy by the river.")), None, 0)
     own = statistics(parts, style, [plan.request.words], tmp_path, accent="en-us")
     whole, exact = (render(parts, norms[0], plan, 0, len(plan.features)) for norms in (learnt, own))
-    expected = of_graph(file, AUDIO, style, plan)
+    (expected,) = of_graph(file, style, plan, AUDIO)
     assert len(expected) == len(whole)
     assert spectral_distance(expected, exact) < 3.0
     assert spectral_distance(expected, whole) < 7.0

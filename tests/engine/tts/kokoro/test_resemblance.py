@@ -16,9 +16,9 @@ from engine.tts.kokoro.voices import MAKING, NAME, STYLE, TAPS, style_of
 NOISE = np.random.default_rng(2).normal(0, 0.1, 3 * SAMPLE_RATE).astype(np.float32)
 
 
-def harmonics(pitch_hz: float, rate: int = SAMPLE_RATE) -> np.ndarray:
-    """Two seconds of a sound with harmonics."""
-    times = np.arange(2 * rate) / rate
+def harmonics(pitch_hz: float, seconds: float = 2.0, rate: int = SAMPLE_RATE) -> np.ndarray:
+    """A sound with harmonics."""
+    times = np.arange(int(seconds * rate)) / rate
     waves = [np.sin(2 * np.pi * pitch_hz * k * times) / k for k in range(1, 30)]
     return (0.1 * np.sum(waves, axis=0)).astype(np.float32)
 
@@ -60,7 +60,7 @@ def test_the_shares_of_a_blend_are_found_again(measures):
 
 @pytest.mark.parametrize("pitch_hz", [80.0, 125.0, 210.0, 330.0])
 def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz):
-    found = log_pitch(harmonics(pitch_hz, RATE))
+    found = log_pitch(harmonics(pitch_hz, rate=RATE))
     assert np.exp(np.median(found)) == pytest.approx(pitch_hz, rel=0.02)
 
     noise = np.random.default_rng(3).normal(0, 0.1, RATE).astype(np.float32)

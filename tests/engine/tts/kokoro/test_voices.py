@@ -105,18 +105,15 @@ def test_a_mixture_lies_between_what_its_voices_learnt():
         (SHIFT, np.zeros(58 * 128)),
         (SHIFT, np.full((58, 128), 1.0)),
         (SHIFT, np.full((58, 128), np.nan)),
+        (SHIFT, np.zeros((58, 128), np.int32)),
     ],
 )
 def test_a_file_with_numbers_out_of_bounds_is_refused(name, values):
-    tensors = {**small_voice().tensors, name: np.asarray(values, np.float32)}
+    if getattr(values, "dtype", None) != np.int32:  # which is refused as whole numbers
+        values = np.asarray(values, np.float32)
+    tensors = {**small_voice().tensors, name: values}
     with pytest.raises(InvalidInput, match="Small 0"):
         shift_of(voice := replace(small_voice(), tensors=tensors)), delivery_of(voice)
-
-
-def test_whole_numbers_in_place_of_floats_are_refused():
-    tensors = {**small_voice().tensors, SHIFT: np.zeros((58, 128), np.int32)}
-    with pytest.raises(InvalidInput):
-        shift_of(replace(small_voice(), tensors=tensors))
 
 
 def test_a_learnt_voice_is_another_sound_and_slower_only_without_a_rate():
@@ -199,25 +196,18 @@ def test_a_damaged_file_is_refused_by_name(folder, damage):
 
 
 @pytest.mark.parametrize(
-    "tensors",
+    "style",
     [
-        {},
-        *(
-            {STYLE: np.asarray(style, np.float32)}
-            for style in (
-                np.zeros(255),
-                np.zeros(256),
-                np.full(256, np.nan),
-                np.full(256, 1.8),  # ten times as large as a speaker's
-                np.full(256, np.inf),
-                np.repeat([0.18, 0.0], 128),
-            )
-        ),
+        None,
+        np.zeros(255),
+        np.zeros(256),
+        np.full(256, np.nan),
+        np.full(256, 1.8),  # ten times as large as a speaker's
+        np.full(256, np.inf),
+        np.repeat([0.18, 0.0], 128),
     ],
 )
-def test_a_voice_without_a_style_is_refused(tensors):
+def test_a_voice_without_a_style_is_refused(style):
+    tensors = {} if style is None else {STYLE: style.astype(np.float32)}
     with pytest.raises(InvalidInput, match="Nobody"):
         style_of(Voice("Nobody", NAME, tensors, {}))
-
-
-# ---------------------------------------------------------------- blends that resemble a recording

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from engine.codec.mel import BANDS, Vocoder, VocoderConfig, fresh_decoder
 from engine.nn.transformer import TransformerConfig
@@ -21,13 +20,7 @@ from engine.tts.llmvox.model import (
     LlmVoxShape,
 )
 from engine.tts.llmvox.synthesiser import LlmVoxParts, LlmVoxSynthesiser
-from engine.tts.pack_files import (
-    PHONES_FILE,
-    SPECTRUM_FILE,
-    VOCODER_FILE,
-    VOICE_FILE,
-    config_json,
-)
+from engine.tts.pack_files import PHONES_FILE, SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE, config_json
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.papers.spectrum import Spectrum, SpectrumShape
 from engine.tts.phones import MARKS, own_ids
@@ -84,12 +77,11 @@ def random_voice(name: str, model: str = NAME) -> Voice:
 # --------------------------------------------------------- a pack, written as training exports one
 
 
-def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
+def write_pack(folder: Path) -> Path:
     """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
     (folder / VOICES_FOLDER).mkdir(parents=True)
-    model = random_network()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+    model, weights = random_network(), Weights.INT8
+    with seeded(1):
         decoder = fresh_decoder(VOCODER)
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
     save_weights(random_spectrum().state_dict(), folder / SPECTRUM_FILE, weights)

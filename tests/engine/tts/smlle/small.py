@@ -42,9 +42,9 @@ class SummingStream:
         return smooth.repeat_interleave(480)
 
 
-def small_parts(generation: SmlleGeneration = GENERATION, seed: int = 1) -> SmlleParts:
+def small_parts(generation: SmlleGeneration = GENERATION) -> SmlleParts:
     """Random weights that wait as often as they speak."""
-    with seeded(seed):
+    with seeded(1):
         transducer, spectrum = Transducer(SHAPE), Spectrum(SPECTRUM)
         for network in (transducer, spectrum):
             lively(network, embeddings=1.0)
@@ -52,10 +52,11 @@ def small_parts(generation: SmlleGeneration = GENERATION, seed: int = 1) -> Smll
     return SmlleParts(generation, transducer, spectrum, Summing(), own_table(), Espeak())
 
 
-def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
+def small_voice(seed: int = 0) -> Voice:
+    steps = 30
     dice = np.random.default_rng(seed)
     phones = dice.integers(0, SHAPE.begin, steps)
-    phones[:lead] = SHAPE.begin
+    phones[:2] = SHAPE.begin
     return Voice(
         f"small {seed}",
         "smlle",

@@ -13,13 +13,14 @@ from engine.nn.packed.product_graph import Precision
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import PhoneTable, own_ids
-from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
+from engine.tts.speaker.redimnet import ReDimNet
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, Edition, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights, published_shapes
 from engine.tts.voxtream.files.paths import VOXTREAM2
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.session import VoxtreamParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.nn.stacks import seeded, with_codebooks
 
 CPU = torch.device("cpu")
 # Samples do not depend on when words came: for what compares them.
@@ -98,16 +99,8 @@ def random_mimi(codebooks: int, seed: int, device: torch.device = CPU, **changes
     config = loaders._mimi_config | changes
 
     def make() -> Any:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            model = loaders.get_mimi(None, config, device, codebooks)
-            for name, buffer in model.named_buffers():
-                # moshi leaves the codebooks at zero, and then all codes would decode to the same
-                # samples.
-                if name.endswith("embedding_sum"):
-                    buffer.normal_()
-                elif name.endswith("cluster_usage"):
-                    buffer.fill_(1.0)
+        with seeded(seed):
+            model = with_codebooks(loaders.get_mimi(None, config, device, codebooks))
         return model.eval().requires_grad_(requires_grad=False)
 
     return Mimi(make(), codebooks, make)
@@ -115,6 +108,5 @@ def random_mimi(codebooks: int, seed: int, device: torch.device = CPU, **changes
 
 def random_speaker_encoder(seed: int) -> ReDimNet:
     """Size M with random weights."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return ReDimNet(SpeakerConfig()).eval().requires_grad_(False)
+    with seeded(seed):
+        return ReDimNet().eval().requires_grad_(False)

@@ -45,9 +45,9 @@ def narrow_sections() -> dict[str, Any]:
     }
 
 
-def small_mimi(codebooks: int = 4) -> Mimi:
+def small_mimi() -> Mimi:
     """The real codec with narrow layers."""
-    return random_mimi(codebooks, 0, **narrow_sections())
+    return random_mimi(SMALL.codebooks, 0, **narrow_sections())
 
 
 def small(

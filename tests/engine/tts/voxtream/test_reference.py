@@ -12,11 +12,12 @@ from torch import Tensor
 from engine.nn.packed.product_graph import Precision
 from engine.nn.transformer import KvCache
 from engine.tts.phones import EOS, SILENCE
-from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
+from engine.tts.speaker.redimnet import ReDimNet
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
+from tests.engine.nn.stacks import seeded
 from tests.engine.tts.voxtream.random_weights import RandomWeights, random_mimi
 from tests.engine.tts.voxtream.small_model import SMALL, small_mimi
 from tests.parity import free_running
@@ -92,9 +93,8 @@ def _phone_rows(model: VoxtreamModel, tokens: torch.Tensor) -> torch.Tensor:
 
 def random_redimnet() -> ReDimNet:
     """Size M; also what begins as 0 or 1 has values, so that it shows where it is used."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = ReDimNet(SpeakerConfig()).eval().requires_grad_(False)
+    with seeded(0):
+        model = ReDimNet().eval().requires_grad_(False)
         for key, tensor in model.state_dict().items():
             if tensor.is_floating_point() and not key.startswith("spec."):
                 tensor += 0.05 * torch.randn(tensor.shape)

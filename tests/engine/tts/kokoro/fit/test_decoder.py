@@ -1,15 +1,13 @@
 """The decoder in torch: it says what the published graph says, and its timbre can learn."""
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 
 from engine.errors import ModelError
 from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, measure, timbre_of
-from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.windows import plan_natural
-from tests.engine.tts.kokoro.small import phoned, small_parts, small_style
+from tests.engine.tts.kokoro.small import of_graph, phoned, small_parts, small_style
 
 STYLE = small_style()
 
@@ -24,25 +22,14 @@ def speech():
     return plan_natural(small_parts(), STYLE, phoned(), accent="en-us")
 
 
-def of_graph(speech, names):
-    """Tensors of the made-up graph, whose activations are rounded to bytes."""
-    part = Published(small_parts().published).part(("style", FEATURES, PITCH, ENERGY), names)
-    session = onnxruntime.InferenceSession(
-        part.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    feeds = {FEATURES: speech.features.T[None], PITCH: speech.pitch[None]}
-    feeds |= {ENERGY: speech.energy[None], "style": STYLE}
-    return dict(zip(names, session.run(list(names), feeds), strict=True))
-
-
 def test_its_norms_measure_what_the_graphs_do(decoder, speech):
+    """But for the graph's activations, which are rounded to bytes."""
     parts = small_parts()
     found = measure(decoder, parts, speech, STYLE, None)
-    names = [name for norm in parts.layout["norms"].values() for name in norm.values()]
-    expected = of_graph(speech, tuple(dict.fromkeys(names)))
-    for name, each in expected.items():
-        level = np.abs(each).mean()
-        assert np.abs(found[name] - each.reshape(-1)).mean() < 0.1 * level + 0.01, name
+    names = dict.fromkeys(name for norm in parts.layout["norms"].values() for name in norm.values())
+    expected = of_graph(parts.published, STYLE, speech, *names)
+    for name, each in zip(names, expected, strict=True):
+        assert np.abs(found[name] - each).mean() < 0.1 * np.abs(each).mean() + 0.01, name
     ends = [f"Reduce{kind} {entry}" for kind in ("Min", "Max") for entry in parts.layout["levels"]]
     assert set(ends) <= set(found)
 

@@ -44,7 +44,6 @@ def _short(monkeypatch):
     monkeypatch.setattr(learning, "_SIZE", 8)
     monkeypatch.setattr(learning, "STEPS", 6)
     monkeypatch.setattr(learning, "KEEP_EVERY", 2)
-    monkeypatch.setattr(learning, "KEEP_EVERY", 2)
 
 
 def begun(decoder) -> FitState:

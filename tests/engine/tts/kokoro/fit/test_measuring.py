@@ -6,15 +6,7 @@ import soxr
 
 from engine.tts.kokoro.fit.measuring import bandwidth, energy_of, pitch_of, sounding
 from engine.tts.kokoro.parts import SAMPLE_RATE, STEP
-
-
-def harmonics(pitch_hz: float, seconds: float = 1.0) -> np.ndarray:
-    times = np.arange(int(seconds * SAMPLE_RATE)) / SAMPLE_RATE
-    waves = [np.sin(2 * np.pi * pitch_hz * k * times) / k for k in range(1, 30)]
-    return (0.1 * np.sum(waves, axis=0)).astype(np.float32)
-
-
-NOISE = np.random.default_rng(2).normal(0, 0.1, 3 * SAMPLE_RATE).astype(np.float32)
+from tests.engine.tts.kokoro.test_resemblance import NOISE, harmonics
 
 
 @pytest.mark.parametrize("pitch_hz", [90.0, 180.0, 330.0])
@@ -28,7 +20,7 @@ def test_pitch_has_a_value_every_step_at_its_place(pitch_hz):
 
 
 def test_a_pitch_that_is_found_in_noise_is_none():
-    pcm = np.concatenate([harmonics(120.0, 1.0), harmonics(400.0, 0.1), harmonics(120.0, 1.0)])
+    pcm = np.concatenate([harmonics(120.0), harmonics(400.0, 0.1), harmonics(120.0)])
     pitch = pitch_of(pcm)
     assert pitch[pitch > 0].max() < 130
     assert (pitch > 0).mean() > 0.8

@@ -4,7 +4,6 @@ Invariant: functions of seeds and sizes alone, of torch's random numbers on the 
 """
 
 import hashlib
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,12 +57,6 @@ def pin(file: Path) -> None:
     sha256 = hashlib.sha256(content).hexdigest()
     pins = {file.name: {"sha256": sha256, "size": len(content), "revision": "main"}}
     (file.parent / PINS).write_text(json.dumps(pins), encoding="utf-8")
-
-
-def saved(table: Table) -> bytes:
-    stream = io.BytesIO()
-    torch.save(table, stream)
-    return stream.getvalue()
 
 
 def pickles(size: Size = SMALL) -> dict[str, Table]:

@@ -55,7 +55,7 @@ def said(size: Size) -> Said:
         before = parts.model.shape.tokens
         logits, tokens = [], []
         for unit in units:
-            logits.append(replica.predict(unit, before).tokens)
+            logits.append(replica.predict(unit, before))
             before = int(logits[-1].argmax())
             tokens.append(before)
         samples = parts.codec(parts.model.codebook.weight[tokens])

@@ -17,6 +17,7 @@ from engine.tts.llmvox.published.synthesiser import (
     PublishedSynthesiser,
     ready,
 )
+from tests.engine.nn.stacks import seeded
 from tests.engine.tts.utterances import Recorder
 
 PUBLISHED = PublishedShape(TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072))
@@ -55,8 +56,7 @@ def random_parts(
     *,
     packed: bool = False,
 ) -> PublishedParts:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         model = PublishedModel(shape)
         decoder = WavTokenizerDecoder(codec)
         for parameter in (*model.parameters(), *decoder.leave.parameters()):

@@ -148,8 +148,7 @@ def test_a_checkpoint_of_another_shape_is_refused_by_name(data, named):
 
 def test_it_speaks(data):
     write_pickles(data)
-    settings = SpeechSettings(engine=paths.NAME, device="cpu")
-    model = registry.load(settings, tell)
+    model = registry.load(SETTINGS, tell)
     assert say(model, [["Hello,", "everyone."]]).pcm.any()
-    assert of_settings(settings) == of_model(model)
+    assert of_settings(SETTINGS) == of_model(model)
     assert "107 ms" in model.info.note

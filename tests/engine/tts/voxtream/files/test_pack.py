@@ -19,6 +19,7 @@ from engine.settings import SpeechSettings
 from engine.tts import registry, voices
 from engine.tts.base import TtsModel
 from engine.tts.pack_files import config_json, read_config
+from engine.tts.packs import VOICES_FOLDER
 from engine.tts.voice_lookup import choose, encode, voice_names
 from engine.tts.voxtream.files import pack, paths
 from engine.tts.voxtream.files.checkpoint import Target
@@ -138,7 +139,7 @@ def starter() -> TtsModel:
 def test_the_person_s_own_pack_goes_before_the_shipped_one() -> None:
     """The laws of its sessions are held by the same sessions on a smaller model."""
     model = starter()
-    laws.a_model_tells_what_it_is(model)
+    laws.a_model_tells_what_it_is_and_that_it_cannot_clone(model)
     assert model.info.name == "small-starter"
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     assert (model.info.can_clone, model.info.device) == (False, "cpu")
@@ -220,6 +221,6 @@ def test_a_damaged_pack_is_named_and_the_way_out_too(data, broken, how):
 
 
 def test_a_pack_with_a_damaged_voice_is_refused(data):
-    next((paths.own_folder() / pack.VOICES_FOLDER).iterdir()).write_bytes(b"noise")
+    next((paths.own_folder() / VOICES_FOLDER).iterdir()).write_bytes(b"noise")
     with pytest.raises(ModelError, match="cannot be used"):
         starter()

@@ -16,10 +16,12 @@ from torch import Tensor
 from engine.errors import ModelError
 from engine.nn.packed.product_graph import Precision
 from engine.nn.weights_file import in_int8
+from engine.tts.pack_files import read_config
 from engine.tts.phones import SPECIAL, SpecialPhones, read_table
 from engine.tts.speaker.recording import recipe_version
 from engine.tts.voxtream.config import EDITIONS, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import PublishedFile, load_weights, published_shapes
+from engine.tts.voxtream.files.pack import VoxtreamPackConfig
 from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import (
     PublishedConfig,
@@ -232,6 +234,7 @@ NO_OBJECT = {
 def test_what_is_not_a_configuration_is_refused(tmp_path, text, message):
     for name, read in (
         ("config.json", read_published_shape),
+        ("config.json", lambda file: read_config(file, VoxtreamPackConfig)),
         ("phoneme_to_token.json", lambda file: read_table(file, 125)),
     ):
         file = tmp_path / name
