@@ -33,23 +33,19 @@ SYSTEMS = {
 _PINS = ("run.txt", "torch*.txt")
 # copied beside the package bootstrap
 _OURS = ("__init__.py", "commands.py", "needs.toml", "plan.py", "system.py")
-ROOM = f"""\
+_MAIN = f"""\
 import os
 import shutil
 import sys
 
-if shutil.disk_usage(sys.path[0]).free < {LEAST_FOR_BYTE_CODE}:
+if shutil.disk_usage(sys.path[0]).free < {LEAST_FOR_BYTE_CODE}:  # before anything is imported
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-"""  # before anything is imported
-_MAIN = (
-    ROOM
-    + """
+
 from installer.bootstrap.__main__ import main
 
 sys.exit(main())
 """
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,11 +46,8 @@ NOT_RUN = (
 )
 _HEADING = re.compile(r"^## (\S+).*$", re.MULTILINE)
 AUDIT = (sys.executable, "-P", "-m", "pip_audit")
-_AUDITED = (
-    "setup.txt",
-    "run.txt",
-    "torch.txt",
-)  # installed by a release; one torch of each version
+# installed by a release; one torch of each version
+_AUDITED = ("setup.txt", "run.txt", "torch.txt")
 _AUDIT_S = 600
 _AUDIT_OPTIONS = ("--require-hashes", "--disable-pip", "--progress-spinner=off", "--format=json")
 

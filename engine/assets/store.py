@@ -19,7 +19,7 @@ from urllib.parse import quote
 from filelock import FileLock, Timeout
 
 from engine.assets import packages
-from engine.assets.catalogue import Asset, AssetFile, find
+from engine.assets.catalogue import Asset, AssetFile, with_needs
 from engine.assets.download import (
     Download,
     SourceError,
@@ -93,9 +93,8 @@ class Store:
 
     def complete_folder(self, name: str) -> Path | None:
         """Return the folder of a complete asset with its needs, else None. InvalidInput."""
-        asset = find(name)
-        wanted = (asset, *(find(need) for need in asset.needs))
-        return None if any(self.missing(each) for each in wanted) else self.path(asset)
+        wanted = with_needs(name)
+        return None if any(self.missing(each) for each in wanted) else self.path(wanted[-1])
 
     def hashes(self, asset: Asset) -> tuple[str, ...]:
         """Return the pinned sha256 of each file; empty if it was not fetched."""

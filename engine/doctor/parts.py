@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.assets import catalogue
-from engine.assets.store import Store
 from engine.doctor.finding import Finding, State, failed, fault, ok, warning
 from engine.errors import EngineError
 from engine.languages import ENGLISH, SPOKEN, of_system
+from engine.models.storage import default_store
 from engine.settings import AUTO, LanguageModelSettings, Settings, SpeechSettings
 from engine.settings.systems import KOKORO, SYSTEMS, System
-from engine.settings_file import data_folder
 
 if TYPE_CHECKING:
     from engine.llm.servers.client import Client
@@ -221,12 +220,11 @@ def _paper_system(system: System, settings: Settings) -> Finding:
 
 def _catalogue_model(name: str) -> Finding:
     """Check that a model of the catalogue and all its needs are complete."""
-    asset, store = catalogue.find(name), Store(data_folder() / "models")
-    wanted = (asset, *(catalogue.find(need) for need in asset.needs))
+    store, wanted = default_store(), catalogue.with_needs(name)
     if lacking := [each.title for each in wanted if store.missing(each)]:
         advice = f"Fetch what is missing with: rubato models get {name}"
         return fault(_VOICE, f"{name} lacks: {'; '.join(lacking)}.", advice)
-    return ok(_VOICE, f"{asset.title}, complete")
+    return ok(_VOICE, f"{wanted[-1].title}, complete")
 
 
 def languages(settings: Settings) -> Iterator[Finding]:

@@ -93,7 +93,7 @@ class Document:
                 raise InvalidInput(
                     "The file '{name}' has changed.", hint="Open it again.", name=self.path.name
                 )
-            found = _ask(self.path, file, str(index), lambda: False)
+            found = _ask(self.path, file, str(index))
         paragraphs = [self._paragraph(*each) for each in found["paragraphs"]]
         if found["cut"]:
             paragraphs.append(Paragraph(self._said["cut"]))
@@ -106,13 +106,13 @@ class Document:
         return Paragraph(text, Kind(kind), tuple((first, last) for first, last in sentences))
 
 
-def open_document(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Document:
-    """Open a document of any format. InvalidInput says why it cannot be read; Cancelled."""
+def open_document(path: Path) -> Document:
+    """Open a document of any format. InvalidInput says why it cannot be read."""
     with _open(path) as file:
         identity = _identity(file)
         key = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
-        outline = _ask(path, file, "outline", cancelled)
+        outline = _ask(path, file, "outline")
     return Document(path.absolute(), identity, key, outline)
 
 
@@ -144,17 +144,12 @@ def _identity(file: FileIO) -> tuple[int, ...]:
     return status.st_size, status.st_mtime_ns
 
 
-def _ask(path: Path, file: FileIO, request: str, cancelled: Callable[[], bool]) -> Any:
+def _ask(path: Path, file: FileIO, request: str) -> Any:
     """Return the parser's answer to a request."""
     with tempfile.TemporaryFile() as result:
         try:
-            status = sandbox.run(
-                parse.__file__,
-                (path.suffix, request),
-                (file, result),
-                seconds=LONGEST_S,
-                cancelled=cancelled,
-            )
+            words = (path.suffix, request)
+            status = sandbox.run(parse.__file__, words, (file, result), seconds=LONGEST_S)
         except sandbox.TookTooLong as error:
             raise _fault(Fault.TOO_LARGE) from error
         if status:  # the parser crashed, or exceeded a limit

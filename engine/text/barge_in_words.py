@@ -18,9 +18,7 @@ _REPEATED: Final = re.compile(r"\b(\S+)(?: \1)+\b")  # "wait wait"
 _OTHERS: Final = tuple(code for code in SPOKEN if code != ENGLISH)
 
 # In English, which the built-in recogniser listens for.
-HALTS, NODS, GOES_ON = (
-    tables.phrases("barge_in_words", name) for name in ("halts", "nods", "goes_on")
-)
+HALTS, NODS = (tables.phrases("barge_in_words", name) for name in ("halts", "nods"))
 
 
 def _in_all(name: str) -> frozenset[str]:

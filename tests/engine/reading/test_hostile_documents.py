@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import Cancelled, InvalidInput
+from engine.errors import InvalidInput
 from engine.reading import document as reading
 from engine.reading.document import open_document
 from engine.reading.parsers.blocks import MOST_CHARACTERS, MOST_PARAGRAPH, MOST_WORD
@@ -273,11 +273,3 @@ def test_a_parser_that_dies_or_does_not_end_is_a_fault_of_the_document(
     (tmp_path / "a.txt").write_text("Text.")
     with pytest.raises(InvalidInput, match=reason):
         open_document(tmp_path / "a.txt")
-
-
-def test_opening_can_be_cancelled(tmp_path, monkeypatch):
-    (tmp_path / "parser.py").write_text("import threading; threading.Event().wait()")
-    monkeypatch.setattr(reading.parse, "__file__", str(tmp_path / "parser.py"))
-    (tmp_path / "a.txt").write_text("Text.")
-    with pytest.raises(Cancelled):
-        open_document(tmp_path / "a.txt", cancelled=lambda: True)

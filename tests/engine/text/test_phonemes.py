@@ -78,14 +78,9 @@ def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak):
     assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
 
 
-@pytest.mark.parametrize("text", CASES["sentence_ends"])
-def test_a_sentence_ends_also_inside_brackets_and_quotes(text):
-    assert ends_sentence(text)
-
-
-@pytest.mark.parametrize("text", CASES["no_sentence_ends"])
-def test_a_sentence_does_not_end_with_less(text):
-    assert not ends_sentence(text)
+def test_a_sentence_ends_also_inside_brackets_and_quotes_and_not_with_less():
+    assert all(map(ends_sentence, CASES["sentence_ends"]))
+    assert not any(map(ends_sentence, CASES["no_sentence_ends"]))
 
 
 def test_a_word_has_the_syllables_of_the_dictionary_and_letters_as_they_are_said():
@@ -99,18 +94,12 @@ def test_any_text_has_a_count_and_letters_have_at_least_one(text):
     assert count(text) >= (1 if any(char.isalpha() for char in text) else 0)
 
 
-def test_nothing_both_halts_and_nods():
+def test_nothing_both_halts_and_nods_and_who_says_more_asks_for_something_else():
     assert not set(HALTS) & set(NODS)
     assert not COMMANDS & NODDING
-
-
-@pytest.mark.parametrize("text", [*HALTS, *NODS])
-def test_every_text_is_written_as_it_is_looked_up(text):
-    assert halts(text) == (text in HALTS)
-    assert text == " ".join(text.lower().split())
-
-
-def test_who_says_more_than_a_halt_asks_for_something_else():
+    for text in (*HALTS, *NODS):  # each is written as it is looked up
+        assert halts(text) == (text in HALTS)
+        assert text == " ".join(text.lower().split())
     assert halts("Wait a moment!")
     assert not halts("Wait a moment, which river?")
     assert not halts("")

@@ -40,10 +40,7 @@ def test_years_are_those_of_the_oracle(value):
     assert numbers.year(value) == _oracle(value, "year").replace("oh-", "oh ")
 
 
-def test_numbers_nobody_can_follow_are_said_digit_by_digit():
+def test_numbers_and_names_nobody_can_follow_are_said_figure_by_figure():
     assert numbers.cardinal(10**15) == "one" + " zero" * 15
-
-
-def test_a_name_with_too_many_figures_is_said_figure_by_figure():
     assert numbers.code("12345") == "one two three four five"
     assert numbers.code("05") == "zero five"

@@ -28,39 +28,27 @@ def test_a_word_in_another_script_is_left_out(text):
     assert without_foreign(composed(as_macos_writes_it)).text == " "
 
 
-@pytest.mark.parametrize("text", CASES["readable"])
-def test_what_can_be_read_is_kept(text):
-    assert kept(text) == text
-
-
-def test_words_on_either_side_stay_apart():
+def test_what_can_be_read_is_kept_and_words_on_either_side_stay_apart():
+    assert [kept(text) for text in CASES["readable"]] == CASES["readable"]
     assert kept("hello你好world") == "hello world"
     assert kept("«Иван-Пётр»") == "« »"
 
 
-@pytest.mark.parametrize(("word", "base"), CASES["stacked_accents"])
-def test_stacked_accents_are_read_by_the_base_letter(word, base):
+@pytest.mark.parametrize(
+    ("word", "base"), [*CASES["stacked_accents"], *((word, word) for word in _KNOWN.split())]
+)
+def test_stacked_accents_are_read_by_the_base_letter_and_what_espeak_knows_as_it_is(word, base):
     assert readable(word) == base
     assert readable(unicodedata.normalize("NFD", word)) == base
 
 
-@pytest.mark.parametrize("word", _KNOWN.split())
-def test_what_espeak_knows_is_not_changed(word):
-    assert readable(word) == word
-
-
 @pytest.mark.parametrize("language", CASES["accents_and_bases"])
-@pytest.mark.parametrize(("word", "base"), [("Nguyễn", "Nguyen"), ("Phở", "Pho"), ("Tuấn", "Tuan")])
-def test_stacked_accents_sound_like_base_letters(language, word, base):
+def test_stacked_accents_sound_like_base_letters_and_those_apart_like_composed_ones(language):
     espeak = Espeak(language)
-    assert WordPhonemizer(espeak).push(f"{word}.") == WordPhonemizer(espeak).push(f"{base}.")
-
-
-@pytest.mark.parametrize("word", ["naïve", "Zürich", "Besançon", "café"])
-def test_accents_that_stand_apart_sound_like_composed_ones(word):
-    espeak = Espeak()
-    apart = unicodedata.normalize("NFD", word)
-    assert WordPhonemizer(espeak).push(apart) == WordPhonemizer(espeak).push(word)
+    composed_words = ("naïve", "Zürich", "Besançon", "café")
+    apart = [(unicodedata.normalize("NFD", word), word) for word in composed_words]
+    for word, base in (("Nguyễn", "Nguyen"), ("Phở", "Pho"), ("Tuấn", "Tuan"), *apart):
+        assert WordPhonemizer(espeak).push(f"{word}.") == WordPhonemizer(espeak).push(f"{base}.")
 
 
 @pytest.mark.parametrize(
@@ -162,11 +150,11 @@ def test_behind_a_hiss_the_s_is_a_syllable(espeak, word):
     assert sound(espeak, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
 
 
-@pytest.mark.parametrize(("word", "said"), CASES["capitals"])
-def test_capitals_are_words_parts_or_letters(word, said):
-    assert respelled(word) == said
-
-
-@pytest.mark.parametrize(("before", "word", "after", "said"), CASES["words_in_capitals"])
-def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(before, word, after, said):
+@pytest.mark.parametrize(
+    ("before", "word", "after", "said"),
+    [*CASES["words_in_capitals"], *(("", word, "", said) for word, said in CASES["capitals"])],
+)
+def test_capitals_are_words_parts_or_letters_and_either_beside_other_ones(
+    before, word, after, said
+):
     assert respelled(word, before, after) == said
