@@ -1,21 +1,13 @@
 """Phones of Spanish, Italian, Portuguese and French, word by word."""
 
-from functools import cache
-
 import pytest
 
-from engine.text.phonemes import Espeak
-from tests.engine.text.cases import CASES, phoned
+from tests.engine.text.cases import CASES, espeak, phoned
 from tests.engine.text.test_phonemes import whole
 
 # Words that change their neighbours: Spanish n and b, Portuguese s and e before a vowel or a voiced
 # sound, French liaison and elision.
 SENTENCES = CASES["sentences_elsewhere"]
-
-
-@cache
-def espeak(language: str) -> Espeak:
-    return Espeak(language)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,7 @@ from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus,
 from engine.text.rules.punctuation import ends_sentence
 from engine.text.speakable import Speakable
 from engine.text.syllables import count
-from tests.engine.text.cases import CASES, phoned
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    return Espeak()
+from tests.engine.text.cases import CASES, espeak, phoned
 
 
 def whole(espeak: Espeak, text: str) -> list[str]:
@@ -27,25 +22,25 @@ def whole(espeak: Espeak, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("sentence", CASES["sentences"])
-def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak, sentence):
-    found = [phone for word in phoned(sentence.split(), espeak) for phone in word.phones]
-    expected = whole(espeak, sentence)
+def test_word_by_word_has_the_phones_of_the_whole_sentence(sentence):
+    found = [phone for word in phoned(sentence.split(), espeak()) for phone in word.phones]
+    expected = whole(espeak(), sentence)
     assert len(found) == len(expected)
     # A flap or a reduced vowel may differ where the first words were not held.
     assert sum(a != b for a, b in zip(found, expected, strict=True)) <= 1
 
 
-def test_every_pushed_word_comes_out_once_and_in_order(espeak):
+def test_every_pushed_word_comes_out_once_and_in_order():
     text = "I said it to the man, and he -- smiled!"
-    found = phoned(text.split(), espeak)
+    found = phoned(text.split(), espeak())
     assert [word.mark for word in found] == ["", "", "", "", "", ",", "", "", "", "!"]
     assert [bool(word.phones) for word in found] == [True] * 8 + [False, True]
 
 
-def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak):
+def test_a_word_that_the_next_one_changes_is_held_until_it_is_known():
     """But for the first one, because speech must begin, and one before a mark."""
-    assert WordPhonemizer(espeak).push("The")
-    phonemizer = WordPhonemizer(espeak)
+    assert WordPhonemizer(espeak()).push("The")
+    phonemizer = WordPhonemizer(espeak())
     assert phonemizer.push("Really")
     assert phonemizer.push("that?") == [PhonedWord(("ð", "ˈæ", "t"), "?")]
     assert phonemizer.push("?!") == [PhonedWord((), "?")]
@@ -60,22 +55,22 @@ def test_punctuation_becomes_one_mark_the_voice_knows(text, word, mark):
     assert split_mark(text) == (word, mark)
 
 
-def test_an_endless_word_is_cut(espeak):
-    (word,) = WordPhonemizer(espeak).push("a" * 100_000 + ".")
+def test_an_endless_word_is_cut():
+    (word,) = WordPhonemizer(espeak()).push("a" * 100_000 + ".")
     assert len(word.phones) < 2_000
 
 
-def test_syllables_are_counted_by_their_nuclei(espeak):
-    (word,) = WordPhonemizer(espeak).push("banana.")
+def test_syllables_are_counted_by_their_nuclei():
+    (word,) = WordPhonemizer(espeak()).push("banana.")
     assert word.syllables == 3
     assert is_nucleus("n\u0329")
     assert not is_nucleus("tʃ")
 
 
-def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak):
+def test_the_letter_a_sounds_like_itself_in_a_spelling():
     letters = Speakable()
     spoken = [word.text for word in (*letters.push("N, A, M, E."), *letters.end())]
-    assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
+    assert espeak().groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
 
 
 def test_a_sentence_ends_also_inside_brackets_and_quotes_and_not_with_less():

@@ -3,7 +3,6 @@
 import pytest
 
 from engine.errors import InvalidInput
-from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.pronunciation.respelling import (
     in_english,
     mnemonics,
@@ -12,7 +11,7 @@ from engine.text.pronunciation.respelling import (
     split_phones,
     with_ending,
 )
-from tests.engine.text.cases import CASES
+from tests.engine.text.cases import CASES, espeak, phoned
 
 
 @pytest.mark.parametrize(("said", "phones"), CASES["respellings"])
@@ -51,27 +50,20 @@ def test_the_s_sounds_as_the_last_phone_wants(said, ending):
 
 
 def test_foreign_phones_become_those_of_an_english_voice_that_espeak_reads_alike():
-    espeak = Espeak()
     for sound in ("/ʃɪˈvɔːn/", "/ʁyˈbatõ/", "/ˈxotʃitl/", "/ˈɲaɕːi/", "/ˈsɪərʃə/"):
         phones = in_english(phones_of(sound))
         spelt = mnemonics(phones)
         assert spelt.isascii()
         assert spelt
-        back = "".join(espeak.phones(spelt)).replace("ː", "")
+        back = "".join(espeak().phones(spelt)).replace("ː", "")
         assert back == "".join(phones).replace("ː", "")
-
-
-def phones_by_word(espeak, words):
-    phonemizer = WordPhonemizer(espeak)
-    ready = [word for text in words for word in phonemizer.push(text)]
-    return ["".join(word.phones) + word.mark for word in (*ready, *phonemizer.finish())]
 
 
 @pytest.mark.parametrize("language", ["en-us", "en-gb", "es", "fr-fr"])
 def test_the_words_beside_a_name_are_said_as_beside_any_word(language):
-    espeak = Espeak(language)
     (name,) = said_words("/ˈeɪvə/")
-    said = phones_by_word(espeak, ["the", f"{name},", "the", name, "read"])
+    words = phoned(["the", f"{name},", "the", name, "read"], espeak(language))
+    said = ["".join(word.phones) + word.mark for word in words]
     assert said[1] == "ˈeɪvə,"
     assert said[3] == "ˈeɪvə"
     if language == "en-us":

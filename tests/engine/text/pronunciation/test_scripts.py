@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.text.pronunciation.initialisms import respelled, spelled
 from engine.text.pronunciation.scripts import composed, is_foreign, readable, without_foreign
 from engine.text.word import Piece
-from tests.engine.text.cases import CASES, phoned
+from tests.engine.text.cases import CASES, espeak, phoned
 
 _KNOWN = "naïve Zürich Besançon señor København Straße Łódź Dvořák École Þór İstanbul résumé"
 
@@ -44,18 +44,17 @@ def test_stacked_accents_are_read_by_the_base_letter_and_what_espeak_knows_as_it
 
 @pytest.mark.parametrize("language", CASES["accents_and_bases"])
 def test_stacked_accents_sound_like_base_letters_and_those_apart_like_composed_ones(language):
-    espeak = Espeak(language)
     composed_words = ("naïve", "Zürich", "Besançon", "café")
     apart = [(unicodedata.normalize("NFD", word), word) for word in composed_words]
     for word, base in (("Nguyễn", "Nguyen"), ("Phở", "Pho"), ("Tuấn", "Tuan"), *apart):
-        assert WordPhonemizer(espeak).push(f"{word}.") == WordPhonemizer(espeak).push(f"{base}.")
+        assert phoned([f"{word}."], espeak(language)) == phoned([f"{base}."], espeak(language))
 
 
 @pytest.mark.parametrize(
     ("language", "text", "count"), [("en-us", "你好.", 0), ("ru", "Привет.", 6)]
 )
 def test_only_a_voice_of_it_says_another_script(language, text, count):
-    (word,) = WordPhonemizer(Espeak(language)).push(text)
+    (word,) = phoned([text], espeak(language))
     assert (len(word.phones), word.mark) == (count, ".")
 
 
@@ -90,64 +89,64 @@ _PLACES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["en-us", "en-gb"])
-def espeak(request: pytest.FixtureRequest) -> Espeak:
-    return Espeak(request.param)
+@pytest.fixture(params=["en-us", "en-gb"])
+def voice(request: pytest.FixtureRequest) -> Espeak:
+    return espeak(request.param)
 
 
-def sound(espeak: Espeak, text: str, place: int) -> tuple[str, ...]:
-    return phoned(text.split(), espeak)[place].phones
+def sound(voice: Espeak, text: str, place: int) -> tuple[str, ...]:
+    return phoned(text.split(), voice)[place].phones
 
 
 def bare(phones: tuple[str, ...]) -> str:
     return "".join(phones).replace("ˈ", "").replace("ˌ", "")
 
 
-def differing(espeak: Espeak, words: list[str]) -> list[str]:
+def differing(voice: Espeak, words: list[str]) -> list[str]:
     """Those whose sound depends on where they stand."""
     places = [place for place in _PLACES if "THE NEW" not in place[0]]
     return [
         word
         for word in words
-        if len({sound(espeak, text.format(word), place) for text, place in places}) > 1
+        if len({sound(voice, text.format(word), place) for text, place in places}) > 1
     ]
 
 
-def test_an_abbreviation_sounds_the_same_everywhere(espeak):
+def test_an_abbreviation_sounds_the_same_everywhere(voice):
     assert len(_SPELLED) >= 150
-    assert differing(espeak, [*_SPELLED, *_SAID]) == []
+    assert differing(voice, [*_SPELLED, *_SAID]) == []
     assert [word for word in _SAID if spelled(word)] == []
-    stressed = [phone for phone in sound(espeak, "GPU.", 0) if "ˈ" in phone]
+    stressed = [phone for phone in sound(voice, "GPU.", 0) if "ˈ" in phone]
     assert stressed == ["ˈuː"]  # of the last letter
 
 
-def test_spelled_means_letter_by_letter(espeak):
+def test_spelled_means_letter_by_letter(voice):
     """American linking in the alphabet is not looked at: "R" before "A"."""
-    names = {letter: bare(sound(espeak, f"{letter}.", 0)) for letter in map(chr, range(65, 91))}
+    names = {letter: bare(sound(voice, f"{letter}.", 0)) for letter in map(chr, range(65, 91))}
     wrong = [
         word
         for word in _SPELLED
-        if bare(sound(espeak, f"{word}.", 0)).replace("ɹ", "")
+        if bare(sound(voice, f"{word}.", 0)).replace("ɹ", "")
         != "".join(names[letter] for letter in word).replace("ɹ", "")
     ]
     assert wrong == []
 
 
 @pytest.mark.parametrize(("text", "place", "ends"), CASES["plurals"])
-def test_the_s_of_a_plural_is_heard(espeak, text, place, ends):
-    assert bare(sound(espeak, text, place)).endswith(ends)
+def test_the_s_of_a_plural_is_heard(voice, text, place, ends):
+    assert bare(sound(voice, text, place)).endswith(ends)
 
 
 @pytest.mark.parametrize(("text", "place", "ends"), CASES["no_plurals"])
-def test_a_short_word_with_a_capital_is_no_plural_of_a_letter(espeak, text, place, ends):
-    said = bare(sound(espeak, text, place))
+def test_a_short_word_with_a_capital_is_no_plural_of_a_letter(voice, text, place, ends):
+    said = bare(sound(voice, text, place))
     assert said.endswith(ends)
     assert len(said) == 2  # "ays" has three
 
 
 @pytest.mark.parametrize("word", ["SMSs", "AWS's", "boxes", "DNSs", "UXs"])
-def test_behind_a_hiss_the_s_is_a_syllable(espeak, word):
-    assert sound(espeak, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
+def test_behind_a_hiss_the_s_is_a_syllable(voice, word):
+    assert sound(voice, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
 
 
 @pytest.mark.parametrize(
