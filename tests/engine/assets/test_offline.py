@@ -24,7 +24,7 @@ from engine.assets.catalogue import Asset, AssetFile
 from engine.assets.store import Store
 from engine.settings import SpeechSettings
 from engine.tts.base import AudioFrame
-from engine.tts.phones import own_ids
+from engine.tts.phones import MARKS, SILENCE, UNKNOWN, own_ids
 from engine.tts.registry import load
 from engine.tts.voxtream import config
 from engine.tts.voxtream.files.pack import ENCODER_FILE, MIMI_FILE
@@ -32,23 +32,10 @@ from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.toy import ignore, never
 from tests.engine.tts.voxtream.random_weights import RandomWeights, random_speaker_encoder
 from tests.engine.tts.voxtream.small_model import SMALL, narrow_sections, small_mimi
+from tests.parity.reference import config_of
 
-CONFIG = {
-    "phone_former": "phone_former",
-    "temp_former": "temp_former",
-    "dep_former": "dep_former_csm",
-    "phone_vocab_size": SMALL.phone_vocabulary,
-    "audio_vocab_size": SMALL.audio_vocabulary,
-    "audio_pad_size": 0,
-    "embedding_dim": SMALL.width,
-    "spk_embedding_dim": SMALL.speaker_width,
-    "num_codebooks": SMALL.codebooks,
-    "num_phone_states": SMALL.duration_tokens,
-    "max_look_ahead": SMALL.max_look_ahead,
-    "audio_window_size": 256,  # the least a pack may have; the small model keeps to less
-    "phone_window_size": SMALL.phone_window,
-}
-MARKS = {".": 117, ",": 118, "?": 119, "!": 121, "sil": 120, "unk": 122}
+# The least window a pack may have; the small model keeps to less.
+CONFIG = config_of(SMALL) | {"audio_window_size": 256}
 ASSETS = ("voxtream2", "mimi", "redimnet")
 FORBIDDEN = {"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"}
 FORBIDDEN |= {"socket.getaddrinfo", "socket.gethostbyname", "urllib.Request"}
@@ -82,9 +69,10 @@ def published() -> dict[str, bytes]:
     codec = {
         name: value.clone().contiguous() for name, value in small_mimi()._model.state_dict().items()
     }
+    table = own_ids() | MARKS | {"sil": SILENCE, "unk": UNKNOWN}
     return {
         "config.json": json.dumps(CONFIG).encode(),
-        "phoneme_to_token.json": json.dumps(own_ids() | MARKS).encode(),
+        "phoneme_to_token.json": json.dumps(table).encode(),
         "model.safetensors": save(dict(RandomWeights(SMALL, 0).items())),
         MIMI_FILE: save(codec),
         ENCODER_FILE: speaker.getvalue(),
