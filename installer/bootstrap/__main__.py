@@ -63,9 +63,9 @@ def _become(command: list[str]) -> int:
     return os.execv(command[0], command)
 
 
-def install(home: Home, choice: installation.Choice | None = None) -> str:
+def install(home: Home, variant: Variant | None = None, wheels: Path | None = None) -> str:
     """Install this release and add it to the menu; return the environment's name."""
-    name = installation.install(home, payload.read(source(home)), choice)
+    name = installation.install(home, payload.read(source(home)), variant, wheels)
     try:
         desktop.put(home, name)
     except OSError as error:
@@ -83,11 +83,9 @@ def source(home: Home) -> Path:
 def run_command(home: Home, words: Sequence[str]) -> int:
     options = _parser().parse_args(list(words))
     if options.command == "install":
-        choice = installation.Choice(
-            Variant(options.variant) if options.variant else None,
-            options.wheels.absolute() if options.wheels else None,
-        )
-        say(f"100%  {install(home, choice)} is now used")
+        variant = Variant(options.variant) if options.variant else None
+        wheels = options.wheels.absolute() if options.wheels else None
+        say(f"100%  {install(home, variant, wheels)} is now used")
     elif options.command == "roll-back":
         print(f"{home.roll_back()} is now used.")
     elif options.command == "status":

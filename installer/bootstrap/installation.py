@@ -175,21 +175,16 @@ def check_system() -> None:
         raise SetupError(f"Rubato needs Python 3.11, 3.12 or 3.13; this is {sys.version}.")
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Installation options. `variant` None: by the driver. `wheels`: a folder, not the network."""
-
-    variant: Variant | None = None
-    wheels: Path | None = None
-
-
-def install(home: Home, payload: Payload, choice: Choice | None = None) -> str:
+def install(
+    home: Home, payload: Payload, variant: Variant | None = None, wheels: Path | None = None
+) -> str:
     """Make this release the current one and return its environment's name; fast if it already is.
-    SetupError with a sentence for the user; then the current environment is unchanged.
+    `variant` None: by the driver. `wheels`: see Maker. SetupError with a sentence for the user;
+    then the current environment is unchanged.
     """
     try:
         with opened(home):
-            name = ensure_installed(home, payload, choice or Choice())
+            name = ensure_installed(home, payload, variant or variant_in(payload), wheels)
             home.switch(name)
             tidy(home)
             return name
@@ -204,9 +199,8 @@ def sentence_on(error: OSError) -> str:
     return f"The installation stopped: {error}. Correct that and start again."
 
 
-def ensure_installed(home: Home, payload: Payload, choice: Choice) -> str:
+def ensure_installed(home: Home, payload: Payload, variant: Variant, wheels: Path | None) -> str:
     """Return a complete and checked environment of this release, created if it is missing."""
-    variant = choice.variant or variant_in(payload)
     name = base = f"{PREFIX}{payload.version}-{variant.value}"
     if home.is_complete(name):
         return name
@@ -218,7 +212,7 @@ def ensure_installed(home: Home, payload: Payload, choice: Choice) -> str:
     payload = save_payload(home, payload)
     check_room(home, variant.room_gb)
     try:
-        Maker(home, name, payload, variant, choice.wheels).make()
+        Maker(home, name, payload, variant, wheels).make()
     except BaseException:
         home.remove(name)
         raise

@@ -29,7 +29,7 @@ DRIVER = """
 import os, signal, sys
 from pathlib import Path
 from installer.bootstrap import paths, payload
-from installer.bootstrap.installation import Choice, install
+from installer.bootstrap.installation import install
 from installer.bootstrap.payload import Variant
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "subprocess.Popen", "os.symlink")
 last, seen = int(sys.argv[1]), 0
@@ -42,7 +42,7 @@ def on_event(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 home = paths.Home(paths.default_folder())
 sys.addaudithook(on_event)
-install(home, payload.read(Path(sys.argv[2])), Choice(Variant.CPU))
+install(home, payload.read(Path(sys.argv[2])), Variant.CPU)
 print(seen)
 """
 

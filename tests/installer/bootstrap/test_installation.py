@@ -12,7 +12,7 @@ import pytest
 
 from installer.bootstrap import __main__ as bootstrapper
 from installer.bootstrap import desktop, installation, paths, payload, removing, windows
-from installer.bootstrap.installation import Choice, install
+from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload, Variant
 from installer.commands import SetupError
@@ -47,7 +47,7 @@ def test_an_installation_ends_with_a_program_that_starts_and_a_second_does_nothi
 
 
 def test_without_a_network_all_comes_from_the_folder_that_was_named(home, release, tmp_path):
-    name = install(home, release("1.0"), Choice(wheels=tmp_path))
+    name = install(home, release("1.0"), wheels=tmp_path)
     for notes in home.env(name).rglob("*.installed"):
         assert "--no-index --offline --find-links " + str(tmp_path) in notes.read_text()
 
@@ -102,15 +102,15 @@ def test_a_release_that_was_cut_off_or_lists_nothing_sensible_is_not_begun(home,
 
 def test_both_builds_of_torch_live_beside_each_other_or_the_missing_one_is_named(home, release):
     given = release("1.0")
-    assert install(home, given, Choice(Variant.CPU)) == "env-1.0-cpu"
+    assert install(home, given, Variant.CPU) == "env-1.0-cpu"
     (given.folder / "pins" / "torch-linux-cpu.txt").unlink()
     without = payload.write_list(given.folder, "1.0")
-    assert install(home, without, Choice(Variant.CUDA)) == "env-1.0-cuda"
+    assert install(home, without, Variant.CUDA) == "env-1.0-cuda"
     assert home.environments() == ["env-1.0-cpu", "env-1.0-cuda"]
     assert in_force(home) == "env-1.0-cuda"
     home.remove("env-1.0-cpu")
     with pytest.raises(SetupError, match=r"no pinned torch for cpu here \(torch-linux-cpu.txt\)"):
-        install(home, without, Choice(Variant.CPU))
+        install(home, without, Variant.CPU)
 
 
 def test_a_full_disk_or_a_home_that_is_no_folder_is_seen_first(home, release, monkeypatch):
