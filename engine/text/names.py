@@ -79,17 +79,18 @@ def checked(name: Name) -> Name:
     return Name(written, said, language)
 
 
-def read(text: str, on_error: OnError | None = None) -> Names:
-    """Return the names of a text. `on_error` gets each bad line; None: InvalidInput for one."""
-    on_error = on_error or _refuse
+def _refuse(line: int, error: InvalidInput) -> None:
+    raise InvalidInput("Line {line}: {error}", hint=error.hint, line=line, error=error.message)
+
+
+def read(text: str, on_error: OnError = _refuse) -> Names:
+    """Return the names of a text. `on_error` gets each bad line; otherwise InvalidInput."""
     found: dict[tuple[str, str], Name] = {}
     first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
     mark = "\t" if "\t" in text else ";" if ";" in first else ","
+    quoting = csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
     lines = io.StringIO(text.removeprefix("\ufeff"))
-    is_tabbed = mark == "\t"
-    rows = csv.reader(
-        lines, delimiter=mark, quoting=csv.QUOTE_NONE if is_tabbed else csv.QUOTE_MINIMAL
-    )
+    rows = csv.reader(lines, delimiter=mark, quoting=quoting)
     is_first = True
     try:
         for row in rows:
@@ -117,10 +118,6 @@ def _of_row(row: list[str]) -> Name:
     if len(row) > 3:
         raise InvalidInput("There are {count} columns instead of three at most.", count=len(row))
     return checked(Name(*row))
-
-
-def _refuse(line: int, error: InvalidInput) -> None:
-    raise InvalidInput("Line {line}: {error}", hint=error.hint, line=line, error=error.message)
 
 
 def written_out(names: Iterable[Name]) -> str:
