@@ -88,9 +88,10 @@ def read(text: str, on_error: OnError = _refuse) -> Names:
     found: dict[tuple[str, str], Name] = {}
     first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
     mark = "\t" if "\t" in text else ";" if ";" in first else ","
-    quoting = csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
     lines = io.StringIO(text.removeprefix("\ufeff"))
-    rows = csv.reader(lines, delimiter=mark, quoting=quoting)
+    rows = csv.reader(
+        lines, delimiter=mark, quoting=csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
+    )
     is_first = True
     try:
         for row in rows:
