@@ -17,7 +17,7 @@ COMMIT = "c0ffee" + "0" * 34
 
 @dataclass
 class Hub:
-    """`files` of every repository by path, `releases` by tag, the newest last; `cut_at` closes
+    """`files` of every repository by path, `releases` by tag; `cut_at` closes
     the next download after so many bytes; `hold_at` falls silent after so many until `let_go`;
     `lies` sends other bytes than the record says; `ignores_range` sends every file from its
     begin; `claims` says another length; `status` answers everything with it, `busy` so many
@@ -50,13 +50,10 @@ def serving(hub: Hub) -> Iterator[Hub]:
 
 
 def _content(hub: Hub, path: str) -> bytes | None:
-    """A release by its tag is one thing, the newest release another."""
     if found := re.search(r"/resolve/[^/]+/(.+)", path):
         return hub.files.get(found[1])
     if found := re.search(r"/releases/download/([^/]+)/(.+)", path):
         return hub.releases.get(found[1], {}).get(found[2])
-    if found := re.search(r"/releases/latest/download/(.+)", path):
-        return list(hub.releases.values())[-1].get(found[1])
     return None
 
 
