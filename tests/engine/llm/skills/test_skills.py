@@ -19,7 +19,7 @@ from engine.llm.skills.abilities import EXAMPLES
 from engine.llm.skills.matching.intent import Answer
 from engine.messages.reading import OpenDocument
 from engine.settings import Settings, SpeechSettings
-from engine.text.barge_in_words import GOES_ON
+from engine.text import tables
 from tests.engine.llm.cases import CASES
 
 QUIET = AssistantState(rate=None, volume=0.5, voice="", voices=())
@@ -43,7 +43,10 @@ def text(skills, said, **others):
         ("louder", LOUDEST, "This is as loud as I can be."),
         ("how long is left", QUIET, "There is no timer running."),
         *((said, QUIET, "I didn't catch that.") for said in ("", "   ", "...", "?!")),
-        *((said, QUIET, "I had said all of it.") for said in GOES_ON),
+        *(
+            (said, QUIET, "I had said all of it.")
+            for said in tables.phrases("barge_in_words", "goes_on")
+        ),
     ],
 )
 def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, state, answer):
