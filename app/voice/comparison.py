@@ -37,7 +37,7 @@ Form = Callable[[str], str]
 
 
 class ComparisonPage(Page):
-    """Not modal."""
+    """The page that speaks one text by every system; not modal."""
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
