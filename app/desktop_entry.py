@@ -6,6 +6,7 @@ complete or unchanged.
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 APP_ID = "org.rubato.Rubato"  # also the name that windows and the portal get
@@ -61,8 +62,9 @@ def install(command: Sequence[str], icon: Path, folder: Path) -> tuple[Path, ...
 
 def put(path: Path, content: bytes) -> bool:
     """Replace a file unless it has this content already; return whether it was written."""
-    if path.is_file() and path.read_bytes() == content:
-        return False
+    with suppress(OSError):  # one that cannot be read is replaced, too
+        if path.read_bytes() == content:
+            return False
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".new")
     fresh.write_bytes(content)

@@ -100,6 +100,12 @@ class Rows(QListWidget):
                 item.setSelected(each.id in selected)
         self.verticalScrollBar().setValue(offset)
 
+    def _rename_current(self) -> None:
+        """Edit the title of the row that is current now; the list may be new since the menu."""
+        item = self.currentItem()
+        if item is not None:
+            self.editItem(item)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.state() is QAbstractItemView.State.EditingState:
             return  # a key for the editor, which Qt also passes on after the editing has ended
@@ -119,8 +125,9 @@ class Rows(QListWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if len(items) == 1:
-            menu.addAction(tr("Open")).triggered.connect(lambda: self._open(items[0]))
-            menu.addAction(tr("Rename\tF2")).triggered.connect(lambda: self.editItem(items[0]))
+            opens = OpenConversation(items[0].data(_ROLE).id)  # its row may be gone by then
+            menu.addAction(tr("Open")).triggered.connect(lambda: self._post(opens))
+            menu.addAction(tr("Rename\tF2")).triggered.connect(self._rename_current)
         menu.addAction(tr("Delete…\tDel")).triggered.connect(self.removal_asked)
         menu.popup(self.viewport().mapToGlobal(event.pos()))
 
