@@ -90,9 +90,9 @@ class WhisperRecogniser:
 
 @dataclass
 class _Decoder:
-    """The model and the user's language: samples in, accepted text out. `last`: the
-    language that was detected last in more than a few words, at first the system's, for utterances
-    that are too short for a detection. `names`: those of the person.
+    """The model and the user's language: samples in, accepted text out. `last`: the language that
+    was detected last in more than a few words, at first the system's, for utterances that are too
+    short for a detection. `names`: those of the person.
     """
 
     loaded: LoadedWhisper

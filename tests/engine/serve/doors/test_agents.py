@@ -55,16 +55,10 @@ async def meeting() -> AsyncIterator[tuple[Desk, Client]]:
         await client.call_tool("stop", {})
 
 
-async def call(client: Client, name: str, **arguments: object) -> str:
+async def call(client: Client, name: str, *, fails: bool = False, **arguments: object) -> str:
+    """Return the text of a tool's result, or what an agent is told of a call that fails."""
     result = await client.call_tool(name, arguments)
-    assert not result.is_error, result.content
-    return str(result.content[0].text)  # type: ignore[union-attr]
-
-
-async def fault(client: Client, name: str, **arguments: object) -> str:
-    """What an agent is told of a call that fails."""
-    result = await client.call_tool(name, arguments)
-    assert result.is_error
+    assert bool(result.is_error) is fails, result.content
     return str(result.content[0].text)  # type: ignore[union-attr]
 
 
@@ -99,7 +93,9 @@ async def test_without_a_loudspeaker_an_agent_is_told_and_nothing_is_kept() -> N
         gone = desk.parts.loudspeakers.pop("")
         for wait in (False, True):
             for _ in range(20):  # more than may wait
-                assert "loudspeaker" in await fault(client, "speak", text="never", wait=wait)
+                assert "loudspeaker" in await call(
+                    client, "speak", fails=True, text="never", wait=wait
+                )
         desk.parts.loudspeakers[""] = gone
         await call(client, "speak", text="Go on.", wait=True)
         assert desk.voice.spoken == ["Go", "on."]
@@ -108,7 +104,10 @@ async def test_without_a_loudspeaker_an_agent_is_told_and_nothing_is_kept() -> N
 async def test_a_loudspeaker_that_goes_ends_what_is_said_and_what_waits() -> None:
     async with meeting() as (desk, client):
         texts = ["go " * 40, "never"]
-        waiting = [asyncio.ensure_future(fault(client, "speak", text=t, wait=True)) for t in texts]
+        waiting = [
+            asyncio.ensure_future(call(client, "speak", fails=True, text=t, wait=True))
+            for t in texts
+        ]
         await call(client, "speak", text="nor this")
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE)
         desk.loudspeaker.gone = True
@@ -153,7 +152,7 @@ def fail_at_bad(word: str) -> None:
 async def test_a_text_that_fails_does_not_keep_the_next_one_waiting() -> None:
     async with meeting() as (desk, client):
         desk.voice.on_word = fail_at_bad
-        bad = asyncio.ensure_future(fault(client, "speak", text="bad", wait=True))
+        bad = asyncio.ensure_future(call(client, "speak", fails=True, text="bad", wait=True))
         good = asyncio.ensure_future(call(client, "speak", text="Go on.", wait=True))
         await bad
         assert await good == "The text was spoken."
@@ -165,7 +164,7 @@ async def test_only_so_many_texts_wait() -> None:
         await desk.until(lambda: bool(desk.voice.spoken))
         for _ in range(16):
             await call(client, "speak", text="never")
-        assert "16 texts" in await fault(client, "speak", text="never")
+        assert "16 texts" in await call(client, "speak", fails=True, text="never")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,7 @@ async def test_what_cannot_be_done_is_said_to_the_agent(
     name: str, arguments: dict[str, object], word: str
 ) -> None:
     async with meeting() as (_, client):
-        assert word in await fault(client, name, **arguments)
+        assert word in await call(client, name, fails=True, **arguments)
 
 
 async def test_nobody_speaks_and_nothing_is_heard() -> None:
